@@ -1,0 +1,209 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Status says how far an experiment or one database of it came.
+type Status string
+
+const (
+	// Running is what a killed run leaves behind.
+	Running  Status = "running"
+	Complete Status = "complete"
+	// Partial means interrupted: what was measured until then is kept.
+	Partial Status = "partial"
+	// Failed means that something went wrong; Reason tells what.
+	Failed Status = "failed"
+)
+
+// Manifest says what a result folder holds and how it was made.
+type Manifest struct {
+	FormatVersion int    `json:"format_version"`
+	Tool          string `json:"tool"` // version of the dbtester that wrote the folder
+	Experiment    string `json:"experiment"`
+	Title         string `json:"title"`
+	Description   string `json:"description,omitempty"`
+
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Status  Status    `json:"status"`
+	Reason  string    `json:"reason,omitempty"` // why Status is Partial or Failed
+
+	Seed          int64           `json:"seed"`
+	Configuration json.RawMessage `json:"configuration"` // the full effective experiment
+	Controller    Host            `json:"controller"`
+	Databases     []Database      `json:"databases"`
+}
+
+// Host describes one machine. It carries no host name.
+type Host struct {
+	// MachineID is the same for all processes of one machine and boot, and
+	// nothing else can be told from it.
+	MachineID   string `json:"machine_id"`
+	CPUModel    string `json:"cpu_model,omitempty"`
+	CPUs        int    `json:"cpus"`
+	MemoryBytes int64  `json:"memory_bytes"`
+	OS          string `json:"os,omitempty"`
+	Kernel      string `json:"kernel,omitempty"`
+	OpenFiles   int64  `json:"open_files"` // soft limit on open files
+	Go          string `json:"go,omitempty"`
+}
+
+// Database is one column of the table: one store under the experiment's load.
+type Database struct {
+	Name         string          `json:"name"` // also the name of its folder
+	Kind         string          `json:"kind"`
+	Installation string          `json:"installation"`
+	Version      string          `json:"version,omitempty"`
+	Options      json.RawMessage `json:"options,omitempty"`
+	Workload     json.RawMessage `json:"workload"` // effective
+	// Operation, RequestRate and TotalRequests repeat what analyze needs of Workload.
+	Operation     string  `json:"operation"`
+	RequestRate   float64 `json:"request_rate"` // requests per second aimed at; 0 in a closed loop
+	TotalRequests int64   `json:"total_requests"`
+
+	Guarantee Guarantee `json:"guarantee"`
+	Settings  []Setting `json:"settings,omitempty"`
+
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`
+
+	Members []Member `json:"members"`
+	Stages  []Stage  `json:"stages"`
+	// Keys compares the store with the acknowledged writes; nil if not counted.
+	Keys *KeyCount `json:"keys,omitempty"`
+}
+
+// Guarantee is what the answers of this series promise.
+type Guarantee struct {
+	Consistency string `json:"consistency"` // as configured: "linearizable", "stale", …
+	Reads       string `json:"reads"`       // what a read sees: "linearizable", "sequential", "stale"
+	Durable     string `json:"durable"`     // when a write is acknowledged, in words
+	Placement   string `json:"placement"`   // "all" or "leader"
+}
+
+// Setting is a server or client default that matters, set or deliberately left.
+type Setting struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Set    bool   `json:"set"` // false: left as the store has it
+	Reason string `json:"reason"`
+}
+
+// Member is one server process of the cluster.
+type Member struct {
+	Index     int    `json:"index"` // 1 for the first; N in the file names
+	Name      string `json:"name"`
+	Agent     string `json:"agent"`    // host:port of its agent
+	Endpoint  string `json:"endpoint"` // host:port its clients use
+	Version   string `json:"version,omitempty"`
+	PID       int    `json:"pid,omitempty"`
+	Device    string `json:"device,omitempty"`
+	Interface string `json:"interface,omitempty"`
+	Host      Host   `json:"host"`
+
+	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in nanoseconds.
+	ClockOffset time.Duration `json:"clock_offset_ns"`
+	ClockBound  time.Duration `json:"clock_bound_ns"`
+
+	Exit       string  `json:"exit,omitempty"`        // how the process ended
+	CPUSeconds float64 `json:"cpu_seconds,omitempty"` // user + system over its life, from getrusage
+	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
+	DataBytes  int64   `json:"data_bytes,omitempty"` // size of the data directory at stop
+	LastLog    string  `json:"last_log,omitempty"`   // only when the member died
+}
+
+// Stage is one step of the load. Its measured window runs from the first due
+// time to the last completion, in nanoseconds since the Unix epoch on the
+// controller's clock.
+type Stage struct {
+	Number      int     `json:"number"` // 1 for the first
+	Clients     int     `json:"clients"`
+	Connections int     `json:"connections"`
+	Rate        float64 `json:"rate,omitempty"`
+	Start       int64   `json:"start_unix_ns"`
+	End         int64   `json:"end_unix_ns"`
+	// Planned = OK + Failed + Indeterminate + Unsent.
+	Planned       int64 `json:"planned"`
+	OK            int64 `json:"ok"`
+	Failed        int64 `json:"failed"`
+	Indeterminate int64 `json:"indeterminate"`
+	Unsent        int64 `json:"unsent"`
+}
+
+// Attempted is the number of requests that were sent.
+func (s Stage) Attempted() int64 { return s.OK + s.Failed + s.Indeterminate }
+
+// KeyCount compares the keys found in the store after the load with the writes
+// it acknowledged.
+type KeyCount struct {
+	Counted      int64 `json:"counted"`
+	Acknowledged int64 `json:"acknowledged"` // different keys whose write was answered ok
+	Possible     int64 `json:"possible"`     // Acknowledged and those of indeterminate writes
+}
+
+// Write stores the manifest in the result folder dir. The file is replaced in
+// one step: a reader finds the old one or the new one.
+func (m *Manifest) Write(dir string) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	path := filepath.Join(dir, ManifestFile)
+	if err := os.WriteFile(path+".tmp", append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	return nil
+}
+
+// ReadManifest reads the manifest of the result folder dir.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestFile)
+	data, err := os.ReadFile(filepath.Clean(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not a result folder: it has no %s", dir, ManifestFile)
+	} else if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		line, column := jsonPosition(data, err)
+		return nil, &SyntaxError{File: path, Line: line, Column: column, Err: err}
+	}
+	if m.FormatVersion < 1 || m.FormatVersion > FormatVersion {
+		return nil, fmt.Errorf("%s has format version %d: this dbtester reads 1 to %d", path, m.FormatVersion, FormatVersion)
+	}
+	return &m, nil
+}
+
+// jsonPosition finds where a JSON error is, as far as it tells.
+func jsonPosition(data []byte, err error) (line int, column string) {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var offset int64
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	default:
+		return 0, ""
+	}
+	line, col := 1, 1
+	for _, b := range data[:min(offset, int64(len(data)))] {
+		if col++; b == '\n' {
+			line, col = line+1, 1
+		}
+	}
+	return line, fmt.Sprint(col)
+}

@@ -1,0 +1,100 @@
+package result
+
+// TimeseriesRow is one second of one load stage as the clients saw it. A second
+// that two stages share has two rows.
+type TimeseriesRow struct {
+	UnixSecond int64  `csv:"UNIX-SECOND"`
+	Clients    int    `csv:"CONTROL-CLIENT-NUM"`
+	MinLatency Number `csv:"MIN-LATENCY-MS"` // service time of ok requests; a gap if there was none
+	AvgLatency Number `csv:"AVG-LATENCY-MS"`
+	MaxLatency Number `csv:"MAX-LATENCY-MS"`
+	Throughput int64  `csv:"AVG-THROUGHPUT"` // ok requests that completed in this second
+
+	Failed        int64 `csv:"FAILED"`        // requests that certainly had no effect
+	Indeterminate int64 `csv:"INDETERMINATE"` // requests that may or may not have been applied
+	Stage         int   `csv:"STAGE"`         // 1 for the first load stage
+	// FullSecond tells that the stage's measured window covers the whole second.
+	FullSecond         bool   `csv:"FULL-SECOND"`
+	AvgResponseLatency Number `csv:"AVG-RESPONSE-LATENCY-MS"` // from due; the service time in a closed loop
+	MaxResponseLatency Number `csv:"MAX-RESPONSE-LATENCY-MS"`
+}
+
+// PercentileRow is one percentile of the service time of all ok requests.
+type PercentileRow struct {
+	Percentile string `csv:"LATENCY-PERCENTILE"` // "p99.9"
+	Latency    Number `csv:"LATENCY-MS"`
+	Response   Number `csv:"RESPONSE-LATENCY-MS"` // the same percentile of the response time
+}
+
+// DistributionRow counts the ok requests of one histogram bucket.
+type DistributionRow struct {
+	Latency Number `csv:"LATENCY-MS"` // the bucket's upper edge
+	Count   int64  `csv:"COUNT"`
+}
+
+// ByKeyRow is one bucket of consecutive requests by their own sequence number.
+type ByKeyRow struct {
+	Keys       int64  `csv:"KEYS"`           // the last sequence number of the bucket; the first request is 1
+	MinLatency Number `csv:"MIN-LATENCY-MS"` // service time of the bucket's own ok requests
+	AvgLatency Number `csv:"AVG-LATENCY-MS"`
+	MaxLatency Number `csv:"MAX-LATENCY-MS"`
+	Count      int64  `csv:"COUNT"` // ok requests in the bucket
+}
+
+// DiskSpaceRow is the size of one member's data directory when it was stopped.
+type DiskSpaceRow struct {
+	Index    int    `csv:"INDEX"` // 1 for the first member
+	Endpoint string `csv:"DATABASE-ENDPOINT"`
+	Usage    string `csv:"DISK-SPACE-USAGE"`
+	Bytes    int64  `csv:"DISK-SPACE-USAGE-BYTES-NUM"`
+}
+
+// SystemRow is one sample of a process and of the machine under it. A figure
+// that could not be read is a gap. A delta is the difference to the sample
+// before; the first sample of a process has gaps there, and so has one whose
+// counter went backwards.
+type SystemRow struct {
+	UnixNanosecond int64  `csv:"UNIX-NANOSECOND"` // wall clock of the sampling machine
+	UnixSecond     int64  `csv:"UNIX-SECOND"`
+	PID            int    `csv:"PID"`
+	Program        string `csv:"PROGRAM"`
+	State          string `csv:"STATE"`
+
+	CPU        Number `csv:"CPU"` // percent since the sample before; 100 = one core
+	CPUSeconds Number `csv:"CPU-SECONDS"`
+	VMRSS      Number `csv:"VMRSS-NUM"` // resident bytes
+	VMSize     Number `csv:"VMSIZE-NUM"`
+	FD         Number `csv:"FD"` // open files
+	Threads    Number `csv:"THREADS"`
+
+	VoluntaryCtxt         Number `csv:"VOLUNTARY-CTXT-SWITCHES"`
+	NonVoluntaryCtxt      Number `csv:"NON-VOLUNTARY-CTXT-SWITCHES"`
+	VoluntaryCtxtDelta    Number `csv:"VOLUNTARY-CTXT-SWITCHES-DELTA"`
+	NonVoluntaryCtxtDelta Number `csv:"NON-VOLUNTARY-CTXT-SWITCHES-DELTA"`
+
+	LoadAverage1  Number `csv:"LOAD-AVERAGE-1-MINUTE"`
+	LoadAverage5  Number `csv:"LOAD-AVERAGE-5-MINUTE"`
+	LoadAverage15 Number `csv:"LOAD-AVERAGE-15-MINUTE"`
+
+	Device               string `csv:"DEVICE"` // holds the data directory
+	ReadsCompleted       Number `csv:"READS-COMPLETED"`
+	SectorsRead          Number `csv:"SECTORS-READ"` // 512 bytes each
+	WritesCompleted      Number `csv:"WRITES-COMPLETED"`
+	SectorsWritten       Number `csv:"SECTORS-WRITTEN"`
+	ReadsCompletedDelta  Number `csv:"READS-COMPLETED-DELTA"`
+	SectorsReadDelta     Number `csv:"SECTORS-READ-DELTA"`
+	WritesCompletedDelta Number `csv:"WRITES-COMPLETED-DELTA"`
+	SectorsWrittenDelta  Number `csv:"SECTORS-WRITTEN-DELTA"`
+	ReadBytesDelta       Number `csv:"READ-BYTES-NUM-DELTA"` // of the device
+	WriteBytesDelta      Number `csv:"WRITE-BYTES-NUM-DELTA"`
+
+	Interface            string `csv:"INTERFACE"` // carries the listen address
+	ReceiveBytes         Number `csv:"RECEIVE-BYTES-NUM"`
+	TransmitBytes        Number `csv:"TRANSMIT-BYTES-NUM"`
+	ReceivePackets       Number `csv:"RECEIVE-PACKETS-NUM"`
+	TransmitPackets      Number `csv:"TRANSMIT-PACKETS-NUM"`
+	ReceiveBytesDelta    Number `csv:"RECEIVE-BYTES-NUM-DELTA"`
+	TransmitBytesDelta   Number `csv:"TRANSMIT-BYTES-NUM-DELTA"`
+	ReceivePacketsDelta  Number `csv:"RECEIVE-PACKETS-NUM-DELTA"`
+	TransmitPacketsDelta Number `csv:"TRANSMIT-PACKETS-NUM-DELTA"`
+}
