@@ -1,0 +1,52 @@
+GO ?= go
+BIN := bin/dbtester
+TOOL := $(GO) tool -modfile=internal/tools/go.mod
+
+.PHONY: build
+build: ## build bin/dbtester
+	$(GO) build -buildvcs=auto -trimpath -o $(BIN) ./cmd/dbtester
+
+.PHONY: quickstart
+quickstart: build ## three agents, a three-member etcd, load, table, charts, report
+	$(BIN) control --local -c configs/quickstart.yaml
+
+.PHONY: test
+test: ## all tests that need nothing but Go
+	$(GO) test ./...
+
+.PHONY: databases
+databases: ## install real ZooKeeper and Consul under databases/
+	scripts/install-databases.sh
+
+.PHONY: test-databases
+test-databases: databases ## the tests against all installed databases
+	DBTESTER_DATABASES=$(CURDIR)/databases $(GO) test -count=1 -timeout 20m ./database/...
+
+.PHONY: lint
+lint: ## golangci-lint, and the protocol
+	$(TOOL) golangci-lint run ./...
+	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/go.mod buf lint
+
+.PHONY: format
+format: ## gofumpt and import order
+	$(TOOL) golangci-lint fmt ./...
+
+.PHONY: vulncheck
+vulncheck: ## known vulnerabilities in what we call
+	$(TOOL) govulncheck ./...
+
+.PHONY: generate
+generate: ## code from dbtesterpb/agent.proto
+	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/go.mod buf generate
+
+.PHONY: bench
+bench: ## the benchmarks of the load path
+	$(GO) test -run '^$$' -bench . -benchmem ./load ./workload ./internal/hist
+
+.PHONY: race
+race: ## the tests under the race detector
+	$(GO) test -race ./load/... ./workload/... ./control/... ./agent/... ./internal/...
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18

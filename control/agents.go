@@ -1,0 +1,175 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/dbtester/dbtester/dbtesterpb"
+)
+
+const (
+	reachTimeout = 5 * time.Second
+	pings        = 16
+)
+
+// An agentConn is the connection to one agent and what was learned of it.
+type agentConn struct {
+	pb.AgentClient
+	index   int    // 1 for the first
+	address string // host:port
+	host    string // IP address of its machine
+	conn    *grpc.ClientConn
+	info    *pb.PingResponse
+	offset  time.Duration // its clock minus ours
+	bound   time.Duration // ± of offset
+}
+
+// agents connects to all agents, after starting them if the run is local. The
+// returned function ends what was begun; it is never nil.
+func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error) {
+	addresses := o.Experiment.Agents
+	stopLocal := func() error { return nil }
+	if o.Local {
+		var err error
+		if addresses, stopLocal, err = startLocalAgents(ctx, o.AgentCommand, localHosts); err != nil {
+			return nil, stopLocal, err
+		}
+	}
+	var agents []*agentConn
+	closeAll := func() error {
+		var errs []error
+		for _, a := range agents {
+			errs = append(errs, a.conn.Close())
+		}
+		return errors.Join(append(errs, stopLocal())...)
+	}
+	for i, address := range addresses {
+		a, err := dial(ctx, i+1, address)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		agents = append(agents, a)
+	}
+	return agents, closeAll, nil
+}
+
+// dial prepares the connection; nothing is sent before the first call.
+func dial(ctx context.Context, index int, address string) (*agentConn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("agent %d: %w: want host:port", index, err)
+	}
+	ip, err := resolve(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w", address, err)
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w", address, err)
+	}
+	return &agentConn{AgentClient: pb.NewAgentClient(conn), index: index, address: address, host: ip, conn: conn}, nil
+}
+
+// resolve returns the IP address that members listen on.
+func resolve(ctx context.Context, host string) (string, error) {
+	if net.ParseIP(host) != nil {
+		return host, nil
+	}
+	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return "", fmt.Errorf("find its IP address: %w", err)
+	}
+	return addresses[0], nil
+}
+
+// eachAgent calls fn for all agents at once and joins the errors, each with
+// the agent's address.
+func (r *run) eachAgent(fn func(*agentConn) error) error {
+	var group errgroup.Group
+	errs := make([]error, len(r.agents))
+	for i, a := range r.agents {
+		group.Go(func() error {
+			if err := fn(a); err != nil {
+				errs[i] = fmt.Errorf("agent %s: %w", a.address, plain(err))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return nil
+	return errors.Join(errs...)
+}
+
+// checkAgents reaches every agent and has it check every database, before
+// anything is started anywhere.
+func (r *run) checkAgents(ctx context.Context) error {
+	if err := r.eachAgent(func(a *agentConn) error { return a.reach(ctx) }); err != nil {
+		return err
+	}
+	var errs []error
+	for _, p := range r.plans {
+		errs = append(errs, r.eachAgent(func(a *agentConn) error {
+			request := r.startRequest(p, a)
+			request.CheckOnly = true
+			ctx, cancel := context.WithTimeout(ctx, 2*reachTimeout)
+			defer cancel()
+			_, err := a.Start(ctx, request)
+			return err
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// reach pings the agent and measures the offset of its clock: of several pings
+// the quickest has the smallest error, half its round trip.
+func (a *agentConn) reach(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	quickest := time.Duration(-1)
+	for range pings {
+		sent := time.Now()
+		info, err := a.Ping(ctx, &pb.PingRequest{}, grpc.WaitForReady(true))
+		trip := time.Since(sent)
+		if err != nil {
+			return fmt.Errorf("not reached within %v; is \"dbtester agent\" running there? %w", reachTimeout, err)
+		}
+		if quickest < 0 || trip < quickest {
+			quickest = trip
+			a.offset = info.GetNow().AsTime().Sub(sent.Add(trip / 2))
+			a.bound = trip / 2
+		}
+		a.info = info
+	}
+	return nil
+}
+
+// startRequest is what the agent is asked to start for a plan.
+func (r *run) startRequest(p plan, a *agentConn) *pb.StartRequest {
+	request := &pb.StartRequest{
+		Run:          r.name,
+		Database:     p.database.Name,
+		Kind:         p.database.Kind,
+		Installation: p.database.Installation,
+		Options:      string(p.database.Options),
+		Index:        int32(a.index),
+	}
+	for _, peer := range r.agents {
+		request.Cluster = append(request.Cluster, &pb.Peer{Name: fmt.Sprintf("member-%d", peer.index), Host: peer.host})
+	}
+	return request
+}
+
+// plain drops the gRPC wrapping around an agent's own words.
+func plain(err error) error {
+	if s, ok := status.FromError(err); ok && s.Message() != "" {
+		return errors.New(s.Message())
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	pb "github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/result"
+)
+
+const (
+	startTimeout = 30 * time.Second
+	stopTimeout  = 60 * time.Second // an agent's own ladder is shorter
+	fetchTimeout = 2 * time.Minute
+	watchEvery   = 500 * time.Millisecond
+	// lostAfter is how long an agent may be silent before it counts as dead.
+	lostAfter = 5 * time.Second
+)
+
+// A cluster is the members of one database while they run.
+type cluster struct {
+	run     *run
+	plan    plan
+	dir     string // the database's result folder
+	members []result.Member
+
+	watching context.CancelFunc
+	metrics  sync.WaitGroup
+	mu       sync.Mutex
+	deaths   []error       // members and agents that died, in order
+	died     chan struct{} // closed at the first death
+}
+
+// startCluster starts all members at once and follows their metrics. Whatever
+// it returns must be stopped.
+func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
+	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{})}
+	for i, a := range r.agents {
+		c.members[i] = a.member()
+	}
+	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.watching = cancel
+	err := r.eachAgent(func(a *agentConn) error {
+		ctx, cancel := context.WithTimeout(ctx, startTimeout)
+		defer cancel()
+		started, err := a.Start(ctx, r.startRequest(p, a))
+		if err != nil {
+			return err
+		}
+		c.started(a, started)
+		c.metrics.Go(func() { c.followMetrics(watch, a) })
+		go c.watch(watch, a)
+		return nil
+	})
+	return c, err
+}
+
+// member is what the manifest says of an agent before its member is started.
+func (a *agentConn) member() result.Member {
+	h := a.info.GetHost()
+	return result.Member{
+		Index: a.index, Name: fmt.Sprintf("member-%d", a.index), Agent: a.address,
+		ClockOffset: a.offset, ClockBound: a.bound,
+		Host: result.Host{
+			MachineID: h.GetMachineId(), CPUModel: h.GetCpuModel(), CPUs: int(h.GetCpus()),
+			MemoryBytes: h.GetMemoryBytes(), OS: h.GetOs(), Kernel: h.GetKernel(),
+			OpenFiles: h.GetOpenFiles(), Go: h.GetGoVersion(),
+		},
+	}
+}
+
+func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
+	m := &c.members[a.index-1]
+	m.Endpoint, m.Version, m.PID = s.GetEndpoint(), s.GetVersion(), int(s.GetPid())
+	m.Device, m.Interface = s.GetDevice(), s.GetInterface()
+}
+
+// endpoints are the members' client addresses, in order.
+func (c *cluster) endpoints() []string {
+	var endpoints []string
+	for _, m := range c.members {
+		endpoints = append(endpoints, m.Endpoint)
+	}
+	return endpoints
+}
+
+// watch asks for the member's state again and again and reports its death, or
+// its agent's, once.
+func (c *cluster) watch(ctx context.Context, a *agentConn) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	heard := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		call, cancel := context.WithTimeout(ctx, lostAfter)
+		s, err := a.Status(call, &pb.StatusRequest{})
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && s.GetMember().GetPhase() == pb.MemberState_PHASE_DIED:
+			c.memberDied(a, s.GetMember())
+			return
+		case err == nil:
+			heard = time.Now()
+		case time.Since(heard) > lostAfter:
+			c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
+			return
+		}
+	}
+}
+
+func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
+	m := &c.members[a.index-1]
+	c.mu.Lock()
+	m.Exit, m.LastLog = s.GetExit(), s.GetLastLog()
+	c.mu.Unlock()
+	c.reportDeath(fmt.Errorf("%s on %s died: %s; its last lines:\n%s", m.Name, a.address, s.GetExit(), s.GetLastLog()))
+}
+
+func (c *cluster) reportDeath(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.deaths) == 0 {
+		close(c.died)
+	}
+	c.deaths = append(c.deaths, err)
+	c.run.report.say("%s: %v", c.plan.database.Name, err)
+}
+
+// dead returns all deaths until now, joined.
+func (c *cluster) dead() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Join(c.deaths...)
+}
+
+// stop ends all members and fetches what is left to fetch. It goes on after
+// any error: an agent that is gone costs only its own files.
+func (c *cluster) stop(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	err := c.run.eachAgent(func(a *agentConn) error {
+		call, cancel := context.WithTimeout(ctx, stopTimeout)
+		defer cancel()
+		s, err := a.Stop(call, &pb.StopRequest{KeepData: c.run.KeepData})
+		if err != nil {
+			return fmt.Errorf("stop its member: %w", plain(err))
+		}
+		c.stopped(a, s)
+		return c.fetch(ctx, a, pb.FetchRequest_FILE_LOG, result.MemberLogFile(a.index))
+	})
+	// A stream ends by itself with its member's last row.
+	done := make(chan struct{})
+	go func() {
+		c.metrics.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(lostAfter):
+	}
+	c.watching()
+	<-done
+	return errors.Join(err, c.writeDiskSpace())
+}
+
+func (c *cluster) stopped(a *agentConn, s *pb.StopResponse) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := &c.members[a.index-1]
+	m.Exit = s.GetMember().GetExit()
+	m.CPUSeconds, m.MaxRSS = s.GetMember().GetCpuSeconds(), s.GetMember().GetMaxRssBytes()
+	m.DataBytes = s.GetDataBytes()
+}
+
+func (c *cluster) writeDiskSpace() error {
+	var rows []result.DiskSpaceRow
+	for _, m := range c.members {
+		if m.DataBytes > 0 {
+			rows = append(rows, result.DiskSpaceRow{
+				Index: m.Index, Endpoint: m.Endpoint, Usage: result.FormatBytes(m.DataBytes), Bytes: m.DataBytes,
+			})
+		}
+	}
+	return result.WriteTable(filepath.Join(c.dir, result.DiskSpaceFile), rows)
+}

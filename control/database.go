@@ -1,0 +1,215 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/dbtester/dbtester/config"
+	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/load"
+	"github.com/dbtester/dbtester/result"
+	"github.com/dbtester/dbtester/workload"
+)
+
+const countTimeout = 5 * time.Minute
+
+// A databaseRun is one database of the experiment under way.
+type databaseRun struct {
+	*run
+	plan    plan
+	record  *result.Database // in the manifest
+	dir     string
+	cluster *cluster
+	stages  []result.Stage
+}
+
+// whole starts the cluster, loads it, stops it and notes how it went.
+func (d *databaseRun) whole(ctx context.Context) error {
+	if err := os.Mkdir(d.dir, 0o755); err != nil {
+		return fmt.Errorf("make result folder: %w", err)
+	}
+	err := d.measure(ctx)
+	switch {
+	case ctx.Err() != nil:
+		d.record.Status, d.record.Reason = result.Partial, context.Cause(ctx).Error()
+	case err != nil:
+		d.record.Status, d.record.Reason = result.Failed, err.Error()
+	default:
+		d.record.Status = result.Complete
+	}
+	return err
+}
+
+// measure has the client machine sampled from before the first member starts
+// until after the last has ended.
+func (d *databaseRun) measure(ctx context.Context) (err error) {
+	stopSampling, err := sampleOurselves(ctx, d.dir, d.agents)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopSampling()) }()
+	d.report.say("%s: starting %d members of %s", d.record.Name, len(d.agents), d.plan.database.Installation)
+	d.cluster, err = startCluster(ctx, d.run, d.plan, d.dir)
+	if err == nil {
+		err = d.drive(ctx)
+	}
+	d.report.say("%s: stopping", d.record.Name)
+	stopErr := d.cluster.stop(ctx)
+	d.record.Members = d.cluster.members
+	if dead := d.cluster.dead(); dead != nil && !errors.Is(err, dead) {
+		err = errors.Join(err, dead)
+	}
+	return errors.Join(err, stopErr)
+}
+
+// drive does everything that needs a running cluster.
+func (d *databaseRun) drive(ctx context.Context) error {
+	if err := d.waitReady(ctx); err != nil {
+		return err
+	}
+	endpoints, err := d.place(ctx)
+	if err != nil {
+		return err
+	}
+	d.describe(ctx, endpoints[0])
+	if err := d.withClient(ctx, endpoints[0], func(ctx context.Context, c database.Client) error {
+		return d.plan.workload.Prepare(ctx, c)
+	}); err != nil {
+		return err
+	}
+	if err := d.warmUp(ctx, endpoints); err != nil {
+		return err
+	}
+	loadErr := d.load(ctx, endpoints)
+	return errors.Join(loadErr, d.countKeys(ctx, endpoints[0]))
+}
+
+// describe notes what the running server says of itself.
+func (d *databaseRun) describe(ctx context.Context, endpoint string) {
+	d.record.Version = d.cluster.members[0].Version
+	_ = d.withClient(ctx, endpoint, func(ctx context.Context, c database.Client) error {
+		v, ok := c.(database.Versioner)
+		if !ok {
+			return nil
+		}
+		version, err := v.Version(ctx)
+		if err == nil {
+			d.record.Version = version
+		}
+		return err // the version the installation's name tells stands then
+	})
+	d.report.say("%s: version %s is ready", d.record.Name, d.record.Version)
+}
+
+// warmUp sends the requests that no figure counts.
+func (d *databaseRun) warmUp(ctx context.Context, endpoints []string) error {
+	w := d.plan.database.Workload
+	if w.WarmUp.Requests == 0 {
+		return nil
+	}
+	d.report.say("%s: warming up with %d requests", d.record.Name, w.WarmUp.Requests)
+	clients := w.Clients[0]
+	conns, err := d.connect(ctx, endpoints, connectionCount(w, clients))
+	if err != nil {
+		return err
+	}
+	_, err = load.New(load.Options{}).Run(ctx, load.Stage{
+		Number: 1, Ops: d.ops(conns, clients, d.plan.workload.WarmUpOp), Requests: w.WarmUp.Requests,
+	})
+	if err = errors.Join(err, conns.close()); err != nil {
+		return fmt.Errorf("warm up: %w", err)
+	}
+	return nil
+}
+
+// load runs the ladder and writes everything the clients saw.
+func (d *databaseRun) load(ctx context.Context, endpoints []string) (err error) {
+	w := d.plan.database.Workload
+	rec, err := newRecording(d.dir, d.record.Name, w.Requests, d.report)
+	if err != nil {
+		return err
+	}
+	l := load.New(load.Options{Requests: w.Requests, Sink: rec})
+	defer func() { err = errors.Join(err, rec.finish(l, d.stages)) }()
+	for i, requests := range steps(w.Requests, w.Clients) {
+		if err := d.stage(ctx, l, i, requests, endpoints); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage runs one step of the ladder on connections of its own.
+func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests int64, endpoints []string) error {
+	w := d.plan.database.Workload
+	clients := w.Clients[i]
+	conns, err := d.connect(ctx, endpoints, connectionCount(w, clients))
+	if err != nil {
+		return err
+	}
+	outcome, err := l.Run(ctx, load.Stage{
+		Number: i + 1, Ops: d.ops(conns, clients, d.plan.workload.Op), Requests: requests, Rate: w.Rate,
+	})
+	d.stages = append(d.stages, result.Stage{
+		Number: i + 1, Clients: clients, Connections: len(conns.clients), Rate: w.Rate,
+		Start: outcome.Start.UnixNano(), End: outcome.End.UnixNano(),
+		Planned: outcome.Planned, OK: outcome.OK, Failed: outcome.Failed,
+		Indeterminate: outcome.Indeterminate, Unsent: outcome.Unsent,
+	})
+	d.record.Stages = d.stages
+	return errors.Join(err, conns.close(), d.manifest.Write(d.run.dir))
+}
+
+// connectionCount is how many connections a step with that many clients uses.
+func connectionCount(w config.Workload, clients int) int {
+	if w.Connections == 0 || w.Connections > clients {
+		return clients
+	}
+	return w.Connections
+}
+
+// countKeys compares the keys in the store with the writes it acknowledged.
+// Fewer keys is lost data, and fails the run.
+func (d *databaseRun) countKeys(ctx context.Context, endpoint string) error {
+	if d.plan.database.Workload.Operation != config.Write || len(d.stages) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
+	defer cancel()
+	keys := d.expectedKeys()
+	return d.withClient(ctx, endpoint, func(ctx context.Context, c database.Client) error {
+		counter, ok := c.(database.Counter)
+		if !ok {
+			return nil
+		}
+		counted, err := counter.Count(ctx, workload.KeyPrefix)
+		if err != nil {
+			return fmt.Errorf("count the keys: %w", err)
+		}
+		keys.Counted = counted
+		d.record.Keys = &keys
+		d.report.say("%s: %d keys counted, %d writes acknowledged", d.record.Name, counted, keys.Acknowledged)
+		if counted < keys.Acknowledged {
+			return fmt.Errorf("%d writes were acknowledged, but the store holds only %d keys: acknowledged writes are lost",
+				keys.Acknowledged, counted)
+		}
+		if counted > keys.Possible {
+			return fmt.Errorf("the store holds %d keys, more than the %d that were written: it was not empty before", counted, keys.Possible)
+		}
+		return nil
+	})
+}
+
+func (d *databaseRun) expectedKeys() result.KeyCount {
+	var ok, indeterminate int64
+	for _, s := range d.stages {
+		ok, indeterminate = ok+s.OK, indeterminate+s.Indeterminate
+	}
+	return result.KeyCount{
+		Acknowledged: d.plan.workload.DistinctKeys(ok),
+		Possible:     d.plan.workload.DistinctKeys(ok + indeterminate),
+	}
+}

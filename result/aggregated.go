@@ -1,0 +1,45 @@
+package result
+
+// Names of the rows of all-aggregated.csv and .txt. The first thirty are those
+// of the published tables, in their order; the others follow below them.
+const (
+	RowTotalSeconds         = "TOTAL-SECONDS"
+	RowTotalRequests        = "TOTAL-REQUEST-NUMBER"
+	RowMaxThroughput        = "MAX-THROUGHPUT"
+	RowAvgThroughput        = "AVG-THROUGHPUT"
+	RowMinThroughput        = "MIN-THROUGHPUT"
+	RowFastestLatency       = "FASTEST-LATENCY"
+	RowAvgLatency           = "AVG-LATENCY"
+	RowSlowestLatency       = "SLOWEST-LATENCY"
+	RowLatencyPrefix        = "Latency " // and a percentile: "Latency p99.9"
+	RowServerReceive        = "SERVER-TOTAL-NETWORK-RX-DATA-SUM"
+	RowServerTransmit       = "SERVER-TOTAL-NETWORK-TX-DATA-SUM"
+	RowClientReceive        = "CLIENT-TOTAL-NETWORK-RX-SUM"
+	RowClientTransmit       = "CLIENT-TOTAL-NETWORK-TX-SUM"
+	RowServerMaxCPU         = "SERVER-MAX-CPU-USAGE"
+	RowServerMaxMemory      = "SERVER-MAX-MEMORY-USAGE"
+	RowClientMaxCPU         = "CLIENT-MAX-CPU-USAGE"
+	RowClientMaxMemory      = "CLIENT-MAX-MEMORY-USAGE"
+	RowClientErrors         = "CLIENT-ERROR-COUNT"
+	RowServerReads          = "SERVER-AVG-READS-COMPLETED-DELTA-SUM"
+	RowServerSectorsRead    = "SERVER-AVG-SECTORS-READS-DELTA-SUM"
+	RowServerWrites         = "SERVER-AVG-WRITES-COMPLETED-DELTA-SUM"
+	RowServerSectorsWritten = "SERVER-AVG-SECTORS-WRITTEN-DELTA-SUM"
+	RowServerDiskSpace      = "SERVER-AVG-DISK-SPACE-USAGE"
+
+	RowResponsePrefix    = "Response latency " // and a percentile
+	RowSlowestResponse   = "SLOWEST-RESPONSE-LATENCY"
+	RowTargetThroughput  = "TARGET-THROUGHPUT"
+	RowAchievedOfTarget  = "ACHIEVED-OF-TARGET"
+	RowFailed            = "FAILED"
+	RowIndeterminate     = "INDETERMINATE"
+	RowUnsent            = "UNSENT"
+	RowKeysCounted       = "KEYS-COUNTED"
+	RowKeysAcknowledged  = "KEYS-ACKNOWLEDGED"
+	RowReadsGuarantee    = "READS-GUARANTEE"
+	RowPlacement         = "PLACEMENT"
+	RowClients           = "CLIENTS"
+	RowConnections       = "CONNECTIONS"
+	AggregatedNameColumn = "ROW"  // first column of all-aggregated.csv
+	AggregatedUnitColumn = "UNIT" // second column; then one per database
+)
