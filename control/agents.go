@@ -36,20 +36,20 @@ type agentConn struct {
 // returned function ends what was begun; it is never nil.
 func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error) {
 	addresses := o.Experiment.Agents
-	stopLocal := func() error { return nil }
-	if o.Local {
-		var err error
-		if addresses, stopLocal, err = startLocalAgents(ctx, o.AgentCommand, localHosts); err != nil {
-			return nil, stopLocal, err
-		}
-	}
+	local := &localCluster{}
 	var agents []*agentConn
 	closeAll := func() error {
 		var errs []error
 		for _, a := range agents {
 			errs = append(errs, a.conn.Close())
 		}
-		return errors.Join(append(errs, stopLocal())...)
+		return errors.Join(append(errs, local.stop(o.KeepData))...)
+	}
+	var err error
+	if o.Local {
+		if local, addresses, err = startLocal(ctx, o.Out, o.AgentCommand, localHosts); err != nil {
+			return nil, closeAll, err
+		}
 	}
 	for i, address := range addresses {
 		a, err := dial(ctx, i+1, address)
@@ -57,6 +57,9 @@ func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error)
 			return nil, closeAll, err
 		}
 		agents = append(agents, a)
+	}
+	if err := eachAgent(agents, func(a *agentConn) error { return a.reach(ctx) }); err != nil {
+		return nil, closeAll, fmt.Errorf("%w%s", err, local.words())
 	}
 	return agents, closeAll, nil
 }
@@ -92,10 +95,10 @@ func resolve(ctx context.Context, host string) (string, error) {
 
 // eachAgent calls fn for all agents at once and joins the errors, each with
 // the agent's address.
-func (r *run) eachAgent(fn func(*agentConn) error) error {
+func eachAgent(agents []*agentConn, fn func(*agentConn) error) error {
 	var group errgroup.Group
-	errs := make([]error, len(r.agents))
-	for i, a := range r.agents {
+	errs := make([]error, len(agents))
+	for i, a := range agents {
 		group.Go(func() error {
 			if err := fn(a); err != nil {
 				errs[i] = fmt.Errorf("agent %s: %w", a.address, plain(err))
@@ -107,15 +110,12 @@ func (r *run) eachAgent(fn func(*agentConn) error) error {
 	return errors.Join(errs...)
 }
 
-// checkAgents reaches every agent and has it check every database, before
-// anything is started anywhere.
+// checkAgents has every agent check every database, before anything is started
+// anywhere.
 func (r *run) checkAgents(ctx context.Context) error {
-	if err := r.eachAgent(func(a *agentConn) error { return a.reach(ctx) }); err != nil {
-		return err
-	}
 	var errs []error
 	for _, p := range r.plans {
-		errs = append(errs, r.eachAgent(func(a *agentConn) error {
+		errs = append(errs, eachAgent(r.agents, func(a *agentConn) error {
 			request := r.startRequest(p, a)
 			request.CheckOnly = true
 			ctx, cancel := context.WithTimeout(ctx, 2*reachTimeout)

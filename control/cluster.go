@@ -44,7 +44,7 @@ func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, er
 	}
 	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.watching = cancel
-	err := r.eachAgent(func(a *agentConn) error {
+	err := eachAgent(r.agents, func(a *agentConn) error {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
 		started, err := a.Start(ctx, r.startRequest(p, a))
@@ -147,7 +147,7 @@ func (c *cluster) dead() error {
 // any error: an agent that is gone costs only its own files.
 func (c *cluster) stop(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := c.run.eachAgent(func(a *agentConn) error {
+	err := eachAgent(c.run.agents, func(a *agentConn) error {
 		call, cancel := context.WithTimeout(ctx, stopTimeout)
 		defer cancel()
 		s, err := a.Stop(call, &pb.StopRequest{KeepData: c.run.KeepData})

@@ -7,63 +7,140 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/dbtester/dbtester/internal/process"
 )
 
 const (
-	agentPort  = "3500"
-	agentGrace = 45 * time.Second // an agent first stops its member
+	agentPort   = "3500"
+	agentGrace  = 45 * time.Second // an agent first stops its member
+	workPattern = ".local-*"
+	lockFile    = "lock"
 )
 
-// startLocalAgents starts one agent per host on this machine and returns their
-// addresses. The agents end with this process, whatever ends it; the returned
-// function ends them earlier and removes their work directory.
-func startLocalAgents(ctx context.Context, command, hosts []string) ([]string, func() error, error) {
-	work, err := os.MkdirTemp("", "dbtester-local-")
+// A localCluster is the agents of a local run. They end with this process,
+// whatever ends it.
+type localCluster struct {
+	work   string // directory of the agents; the members' data is below it
+	lock   *os.File
+	agents []*process.Process
+}
+
+// startLocal starts one agent per host on this machine, with their data below
+// the folder for results: a temporary directory may be in memory, where an
+// fsync costs nothing. The cluster must be stopped even after an error.
+func startLocal(ctx context.Context, out string, command, hosts []string) (*localCluster, []string, error) {
+	l, err := newLocal(out)
 	if err != nil {
-		return nil, func() error { return nil }, fmt.Errorf("make a work directory for local agents: %w", err)
-	}
-	var agents []*process.Process
-	stop := func() error {
-		errs := stopAll(agents)
-		return errors.Join(append(errs, os.RemoveAll(work))...)
+		return l, nil, err
 	}
 	var addresses []string
 	for i, host := range hosts {
 		address := net.JoinHostPort(host, agentPort)
 		if err := portFree(ctx, address); err != nil {
-			return nil, stop, err
+			return l, nil, err
 		}
 		agent, err := process.Start(process.Spec{
-			Argv: append(command[:len(command):len(command)], "--listen", address, "--dir", filepath.Join(work, fmt.Sprint(i+1))),
+			Argv: append(command[:len(command):len(command)], "--listen", address, "--dir", filepath.Join(l.work, fmt.Sprint(i+1))),
 			Env:  os.Environ(),
-			Log:  filepath.Join(work, fmt.Sprintf("agent-%d.log", i+1)),
+			Log:  l.logOf(i),
 		})
 		if err != nil {
-			return nil, stop, fmt.Errorf("local agent: %w", err)
+			return l, nil, fmt.Errorf("local agent: %w", err)
 		}
-		agents = append(agents, agent)
+		l.agents = append(l.agents, agent)
 		addresses = append(addresses, address)
 	}
-	return addresses, stop, nil
+	return l, addresses, nil
 }
 
-// stopAll ends the processes at once, each with its own grace.
-func stopAll(agents []*process.Process) []error {
-	errs := make([]error, len(agents))
-	done := make(chan struct{})
-	for i, a := range agents {
-		go func() {
-			errs[i] = a.Stop(context.Background(), agentGrace)
-			done <- struct{}{}
-		}()
+// newLocal makes the work directory and removes those of runs that were killed.
+func newLocal(out string) (*localCluster, error) {
+	l := &localCluster{}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return l, fmt.Errorf("make the folder for results: %w; choose another with --out", err)
 	}
-	for range agents {
-		<-done
+	if err := sweep(out); err != nil {
+		return l, err
 	}
-	return errs
+	work, err := os.MkdirTemp(out, workPattern)
+	if err != nil {
+		return l, fmt.Errorf("make a work directory for local agents: %w; choose another place with --out", err)
+	}
+	if l.work, err = filepath.Abs(work); err != nil {
+		return l, fmt.Errorf("work directory: %w", err)
+	}
+	l.lock, err = lock(l.work)
+	return l, err
+}
+
+// sweep removes the work directories whose run is gone: their lock is free.
+func sweep(out string) error {
+	found, err := filepath.Glob(filepath.Join(out, workPattern))
+	if err != nil {
+		return fmt.Errorf("look for old work directories: %w", err)
+	}
+	for _, dir := range found {
+		held, err := lock(dir)
+		if err != nil {
+			continue // a run is under way there, or it is none of ours
+		}
+		if err := errors.Join(os.RemoveAll(dir), held.Close()); err != nil {
+			return fmt.Errorf("remove the work directory of a run that was killed: %w", err)
+		}
+	}
+	return nil
+}
+
+// lock takes the lock of a work directory; it is free again when this process
+// ends, however it ends.
+func lock(dir string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), file.Close())
+	}
+	return file, nil
+}
+
+func (l *localCluster) logOf(i int) string {
+	return filepath.Join(l.work, fmt.Sprintf("agent-%d.log", i+1))
+}
+
+// words returns what the agents have printed, to explain why one does not answer.
+func (l *localCluster) words() string {
+	var all strings.Builder
+	for i := range l.agents {
+		text, err := os.ReadFile(l.logOf(i))
+		if err == nil && len(text) > 0 {
+			fmt.Fprintf(&all, "\nagent %d printed:\n%s", i+1, text)
+		}
+	}
+	return all.String()
+}
+
+// stop ends the agents, all at once, and removes the work directory unless the
+// members' data in it is to be kept.
+func (l *localCluster) stop(keep bool) error {
+	var group errgroup.Group
+	for _, a := range l.agents {
+		group.Go(func() error { return a.Stop(context.Background(), agentGrace) })
+	}
+	err := group.Wait()
+	if l.work != "" && !keep {
+		err = errors.Join(err, os.RemoveAll(l.work))
+	}
+	if l.lock != nil {
+		err = errors.Join(err, l.lock.Close())
+	}
+	return err
 }
 
 // portFree tells whether something listens on the address already: an agent of
