@@ -1,6 +1,6 @@
 GO ?= go
 BIN := bin/dbtester
-TOOL := $(GO) tool -modfile=internal/tools/go.mod
+LINT := $(GO) tool -modfile=internal/tools/lint/go.mod
 
 .PHONY: build
 build: ## build bin/dbtester
@@ -24,20 +24,20 @@ test-databases: databases ## the tests against all installed databases
 
 .PHONY: lint
 lint: ## golangci-lint, and the protocol
-	$(TOOL) golangci-lint run ./...
-	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/go.mod buf lint
+	$(LINT) golangci-lint run ./...
+	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/generate/go.mod buf lint
 
 .PHONY: format
 format: ## gofumpt and import order
-	$(TOOL) golangci-lint fmt ./...
+	$(LINT) golangci-lint fmt ./...
 
 .PHONY: vulncheck
 vulncheck: ## known vulnerabilities in what we call
-	$(TOOL) govulncheck ./...
+	$(LINT) govulncheck ./...
 
 .PHONY: generate
 generate: ## code from dbtesterpb/agent.proto
-	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/go.mod buf generate
+	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/generate/go.mod buf generate
 
 .PHONY: bench
 bench: ## the benchmarks of the load path

@@ -38,7 +38,7 @@ func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error)
 	addresses := o.Experiment.Agents
 	local := &localCluster{}
 	var agents []*agentConn
-	closeAll := func() error {
+	closeAll := func() error { //nolint:contextcheck // what was started is stopped even if ctx is done
 		var errs []error
 		for _, a := range agents {
 			errs = append(errs, a.conn.Close())

@@ -29,8 +29,7 @@ func (c *cluster) followMetrics(ctx context.Context, a *agentConn) {
 	for ctx.Err() == nil {
 		n, err := a.copyMetrics(ctx, file, next)
 		next += n
-		var disk *os.PathError
-		if errors.As(err, &disk) {
+		if _, disk := errors.AsType[*os.PathError](err); disk {
 			c.reportDeath(fmt.Errorf("write metrics of %s: %w", a.address, err))
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,7 +47,7 @@ func startLocal(ctx context.Context, out string, command, hosts []string) (*loca
 			return l, nil, err
 		}
 		agent, err := process.Start(process.Spec{
-			Argv: append(command[:len(command):len(command)], "--listen", address, "--dir", filepath.Join(l.work, fmt.Sprint(i+1))),
+			Argv: append(slices.Clip(command), "--listen", address, "--dir", filepath.Join(l.work, fmt.Sprint(i+1))),
 			Env:  os.Environ(),
 			Log:  l.logOf(i),
 		})

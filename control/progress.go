@@ -86,5 +86,5 @@ func left(elapsed time.Duration, done, all int64) time.Duration {
 	if done == 0 {
 		return 0
 	}
-	return (time.Duration(float64(elapsed) * float64(all-done) / float64(done))).Round(time.Second)
+	return time.Duration(float64(elapsed) * float64(all-done) / float64(done)).Round(time.Second)
 }

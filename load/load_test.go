@@ -172,14 +172,14 @@ func TestOutcomesAddUpToThePlan(t *testing.T) {
 		const n = 4000
 		op := func(_ context.Context, seq int64) error {
 			<-time.After(time.Millisecond)
-			switch {
-			case seq%40 == 1:
+			switch seq % 40 {
+			case 1:
 				return fmt.Errorf("put: %w", refusal{})
-			case seq%40 == 2:
+			case 2:
 				return refusal{unsure: true}
-			case seq%40 == 3:
+			case 3:
 				return context.DeadlineExceeded
-			case seq%40 == 4:
+			case 4:
 				return errors.New("key 17 is odd")
 			}
 			return nil

@@ -15,7 +15,8 @@ type Status string
 
 const (
 	// Running is what a killed run leaves behind.
-	Running  Status = "running"
+	Running Status = "running"
+	// Complete means that everything was measured as planned.
 	Complete Status = "complete"
 	// Partial means interrupted: what was measured until then is kept.
 	Partial Status = "partial"

@@ -9,7 +9,13 @@ type Percentile struct {
 // Percentiles returns the ones that tables and files list, rising.
 func Percentiles() []Percentile {
 	return []Percentile{
-		{"p10", .10}, {"p25", .25}, {"p50", .50}, {"p75", .75},
-		{"p90", .90}, {"p95", .95}, {"p99", .99}, {"p99.9", .999},
+		{"p10", .10},
+		{"p25", .25},
+		{"p50", .50},
+		{"p75", .75},
+		{"p90", .90},
+		{"p95", .95},
+		{"p99", .99},
+		{"p99.9", .999},
 	}
 }

@@ -17,10 +17,14 @@ import (
 var sameNumbers = cmp.Comparer(func(a, b result.Number) bool { return a == b || !a.Known() && !b.Known() })
 
 var sampleRows = []result.TimeseriesRow{
-	{UnixSecond: 1700000000, Clients: 10, MinLatency: 0.4388, AvgLatency: 4.2135, MaxLatency: 61.7597, Throughput: 165233,
-		Failed: 1, Indeterminate: 2, Stage: 1, FullSecond: true, AvgResponseLatency: 4.25, MaxResponseLatency: 99},
-	{UnixSecond: 1700000001, Clients: 10, MinLatency: result.Gap(), AvgLatency: result.Gap(), MaxLatency: result.Gap(),
-		Stage: 1, AvgResponseLatency: result.Gap(), MaxResponseLatency: result.Gap()},
+	{
+		UnixSecond: 1700000000, Clients: 10, MinLatency: 0.4388, AvgLatency: 4.2135, MaxLatency: 61.7597, Throughput: 165233,
+		Failed: 1, Indeterminate: 2, Stage: 1, FullSecond: true, AvgResponseLatency: 4.25, MaxResponseLatency: 99,
+	},
+	{
+		UnixSecond: 1700000001, Clients: 10, MinLatency: result.Gap(), AvgLatency: result.Gap(), MaxLatency: result.Gap(),
+		Stage: 1, AvgResponseLatency: result.Gap(), MaxResponseLatency: result.Gap(),
+	},
 }
 
 func TestRowsComeBackAsTheyWereWritten(t *testing.T) {

@@ -35,11 +35,11 @@ func (s *store) Get(_ context.Context, key string) ([]byte, error) {
 	return value, nil
 }
 
-func mustNew(t testing.TB, s workload.Spec) *workload.Workload {
-	t.Helper()
+func mustNew(tb testing.TB, s workload.Spec) *workload.Workload {
+	tb.Helper()
 	w, err := workload.New(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w
 }
@@ -189,5 +189,5 @@ func BenchmarkWriteOp(b *testing.B) {
 
 type discard struct{}
 
-func (discard) Put(context.Context, string, []byte) error    { return nil }
+func (discard) Put(context.Context, string, []byte) error   { return nil }
 func (discard) Get(context.Context, string) ([]byte, error) { return nil, nil }

@@ -86,10 +86,8 @@ func ReadLog(r io.Reader, fn func(Interval)) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read histogram log: %w", err)
 		}
-		if last := err != nil; last && line != "" {
-			return &LogError{Line: n, Err: errors.New("the line is cut off: it has no line end")}
-		} else if last {
-			return nil
+		if errors.Is(err, io.EOF) {
+			return endOfLog(n, line)
 		}
 		if line[0] == '#' || line[0] == '"' || strings.TrimSpace(line) == "" {
 			continue
@@ -100,6 +98,14 @@ func ReadLog(r io.Reader, fn func(Interval)) error {
 		}
 		fn(interval)
 	}
+}
+
+// endOfLog tells a log that ends with a whole line from one that was cut.
+func endOfLog(n int, rest string) error {
+	if rest == "" {
+		return nil
+	}
+	return &LogError{Line: n, Err: errors.New("the line is cut off: it has no line end")}
 }
 
 // parseInterval reads one line. The times are absolute: this package writes no base time.
