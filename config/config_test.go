@@ -1,0 +1,189 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// smallest is an experiment of nothing but what is required.
+const smallest = `workload: {operation: write}
+databases: [{name: a, kind: etcd, installation: embedded}]
+`
+
+// compared is written in both styles of YAML and overrides what it can.
+const compared = `title: Two stores
+description: |
+  First line.
+  Second line.
+agents: ["10.0.0.2:3500", "[fe80::1]:3500"]
+seed: -7
+workload:
+  operation: read
+  requests: 1e3
+  clients: [1, 10]
+  key: {size: 8, order: same}
+  value:
+    size: 0
+  warm_up: {requests: 5}
+databases:
+  - name: etcd-v3.6
+    kind: etcd
+    installation: embedded
+    options:
+      snapshot_count: 100000
+      flags: {max-txn-ops: 128, "pre-vote": true, log.level: info}
+  - name: other
+    kind: memory
+    installation: none
+    workload:
+      clients: 700
+      rate: 2.5
+      timeout: 1m30s
+      consistency: stale
+      placement: leader
+      key: {size: 16}
+`
+
+func mustParse(t *testing.T, doc string, overrides ...string) *Experiment {
+	t.Helper()
+	e, err := Parse("test.yaml", []byte(doc), overrides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// same compares experiments by what they say, not by where it stands.
+func same(a, b *Experiment) string {
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Experiment{}))
+}
+
+func TestParseFillsInDefaults(t *testing.T) {
+	workload := Workload{
+		Operation: Write, Requests: 10_000, Clients: []int{1}, Key: Key{Size: 256, Order: Sequential},
+		Value: Value{Size: 1024}, Consistency: "linearizable", Placement: All, Timeout: 5 * time.Second,
+	}
+	want := &Experiment{
+		Name: "test", Title: "test", Seed: 1, Workload: workload,
+		Databases: []Database{{Name: "a", Kind: "etcd", Installation: "embedded", Workload: workload}},
+	}
+	if diff := same(want, mustParse(t, smallest)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestADatabaseOverridesKeyByKey(t *testing.T) {
+	shared := Workload{
+		Operation: Read, Requests: 1000, Clients: []int{1, 10}, Key: Key{Size: 8, Order: Same},
+		Consistency: "linearizable", Placement: All, WarmUp: WarmUp{Requests: 5}, Timeout: 5 * time.Second,
+	}
+	own := shared
+	own.Clients, own.Rate, own.Timeout = []int{700}, 2.5, 90*time.Second
+	own.Consistency, own.Placement, own.Key.Size = "stale", Leader, 16
+	want := &Experiment{
+		Name: "test", Title: "Two stores", Description: "First line.\nSecond line.\n",
+		Agents: []string{"10.0.0.2:3500", "[fe80::1]:3500"}, Seed: -7, Workload: shared,
+		Databases: []Database{
+			{
+				Name: "etcd-v3.6", Kind: "etcd", Installation: "embedded", Workload: shared,
+				Options: json.RawMessage(`{"snapshot_count":100000,"flags":{"max-txn-ops":128,"pre-vote":true,"log.level":"info"}}`),
+			},
+			{Name: "other", Kind: "memory", Installation: "none", Workload: own},
+		},
+	}
+	if diff := same(want, mustParse(t, compared)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTheJSONOfAnExperimentIsTheSameExperiment(t *testing.T) {
+	for _, doc := range []string{smallest, compared} {
+		e := mustParse(t, doc)
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := same(e, mustParse(t, string(data))); diff != "" {
+			t.Errorf("%s\n(-want +got):\n%s", data, diff)
+		}
+	}
+}
+
+func TestLocate(t *testing.T) {
+	e := mustParse(t, compared, "workload.connections=5", "databases[other].options.x={y: 1}")
+	const value = "--set databases[other].options.x={y: 1}"
+	for path, want := range map[string]string{
+		"title":                                 "test.yaml:1:8",
+		"":                                      "test.yaml:1:1",
+		"nothing":                               "test.yaml:1:1",
+		"workload":                              "test.yaml:7:1",
+		"workload.key.size":                     "test.yaml:11:15",
+		"workload.clients[1]":                   "test.yaml:10:16",
+		"workload.timeout":                      "test.yaml:7:1",
+		"workload.connections":                  "--set workload.connections=5",
+		"agents[1]":                             "test.yaml:5:27",
+		"databases[0]":                          "test.yaml:16:5",
+		"databases[0].options.snapshot_count":   "test.yaml:20:23",
+		"databases[0].options.flags.log.level":  "test.yaml:21:62",
+		"databases[0].options.flags.log.format": "test.yaml:21:7",
+		"databases[0].workload.clients":         "test.yaml:10:3", // inherited
+		"databases[1].workload.clients":         "test.yaml:26:16",
+		"databases[other].workload.key.size":    "test.yaml:31:19",
+		"databases[1].workload.key.order":       "test.yaml:11:25", // inherited
+		"databases[1].workload.connections":     "--set workload.connections=5",
+		"databases[1].workload.value.x":         "test.yaml:12:3",
+		"databases[1].options.x.y":              value,
+		"databases[2].name":                     "test.yaml:15:1",
+		"databases[":                            "test.yaml:15:1",
+	} {
+		if got := e.Locate(path); got != want {
+			t.Errorf("Locate(%q) = %q, want %q", path, got, want)
+		}
+	}
+	if got, want := e.Errorf("title", "too %s", "long").Error(), "test.yaml:1:8: title: too long"; got != want {
+		t.Errorf("Errorf = %q, want %q", got, want)
+	}
+	if got, want := (&Experiment{}).Locate("workload.rate"), "workload.rate"; got != want {
+		t.Errorf("Locate without a file = %q, want %q", got, want)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "my-run.1.yml")
+	if err := os.WriteFile(path, []byte("\ufeff"+strings.ReplaceAll(smallest, "\n", "\r\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Load(path, []string{"seed=2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Name != "my-run.1" || e.Title != "my-run.1" || e.Seed != 2 || e.Locate("databases[0].name") != path+":2:20" {
+		t.Errorf("Load = %+v, databases[0].name at %s", e, e.Locate("databases[0].name"))
+	}
+	if _, err := Load(path+".none", nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("Load of no file: %v, want one that names it", err)
+	}
+}
+
+func TestValidateWithoutAFile(t *testing.T) {
+	e := newExperiment("")
+	e.Databases = []Database{{Name: "..", Kind: "Etcd", Workload: e.Workload}}
+	var known *Error
+	err := e.Validate()
+	if !errors.As(err, &known) {
+		t.Fatalf("Validate = %v, want an *Error", err)
+	}
+	for _, want := range []string{"rename the file", "title: ", "workload.operation: missing", "databases[0].name: ", "databases[0].kind: ", "databases[0].installation: missing"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Validate misses %q in:\n%v", want, err)
+		}
+	}
+}
