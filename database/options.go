@@ -48,8 +48,7 @@ func DecodeOptions(options json.RawMessage, into any) error {
 		}
 	}
 	err := json.Unmarshal(options, into)
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &OptionError{Path: kind.Field, Err: fmt.Errorf("want %s, not %s", kind.Type, kind.Value)}
 	} else if err != nil {
 		return &OptionError{Err: err}

@@ -1,0 +1,18 @@
+// Package all is the list of drivers. A new store is one line here and a folder
+// beside this one.
+package all
+
+import (
+	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/database/etcd"
+	"github.com/dbtester/dbtester/database/memory"
+)
+
+// Drivers returns the factory of each kind of store, by the name that an
+// experiment's kind key uses.
+func Drivers() map[string]database.Factory {
+	return map[string]database.Factory{
+		"etcd":   etcd.New,
+		"memory": memory.New,
+	}
+}

@@ -1,0 +1,172 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+
+	"github.com/dbtester/dbtester/database"
+)
+
+// Methods of etcd's KV service.
+const (
+	methodPut   = "/etcdserverpb.KV/Put"
+	methodRange = "/etcdserverpb.KV/Range"
+)
+
+// client is one connection of the official client. Put and Get call its gRPC
+// connection directly, with requests and answers used again: gRPC has encoded
+// the one and decoded the other before it returns.
+type client struct {
+	remote       *clientv3.Client
+	conn         *grpc.ClientConn
+	endpoint     string // the first one
+	serializable bool   // reads may be stale
+	closed       atomic.Bool
+	puts         sync.Pool // of *putCall
+	gets         sync.Pool // of *getCall
+}
+
+var (
+	_ database.Client       = (*client)(nil)
+	_ database.Counter      = (*client)(nil)
+	_ database.LeaderProber = (*client)(nil)
+	_ database.Versioner    = (*client)(nil)
+)
+
+type putCall struct {
+	request  pb.PutRequest
+	response pb.PutResponse
+}
+
+type getCall struct {
+	request  pb.RangeRequest
+	response pb.RangeResponse
+}
+
+func newClient(remote *clientv3.Client, endpoint string, serializable bool) *client {
+	c := &client{
+		remote:       remote,
+		conn:         remote.ActiveConnection(),
+		endpoint:     endpoint,
+		serializable: serializable,
+	}
+	c.puts.New = func() any { return new(putCall) }
+	c.gets.New = func() any { return new(getCall) }
+	return c
+}
+
+// Put writes the value; it is the caller's again once Put returns.
+func (c *client) Put(ctx context.Context, key string, value []byte) error {
+	if c.closed.Load() {
+		return database.ContextError(database.ErrClosed)
+	}
+	call := c.puts.Get().(*putCall)
+	call.request.Key = append(call.request.Key[:0], key...)
+	call.request.Value = value
+	err := c.conn.Invoke(ctx, methodPut, &call.request, &call.response)
+	call.request.Value = nil
+	c.puts.Put(call)
+	if err != nil {
+		return c.sort(err)
+	}
+	return nil
+}
+
+// Get reads the value with the target's consistency.
+func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
+	if c.closed.Load() {
+		return nil, database.ContextError(database.ErrClosed)
+	}
+	call := c.gets.Get().(*getCall)
+	call.request.Key = append(call.request.Key[:0], key...)
+	call.request.Serializable = c.serializable
+	err := c.conn.Invoke(ctx, methodRange, &call.request, &call.response)
+	value, found := call.take()
+	c.gets.Put(call)
+	switch {
+	case err != nil:
+		return nil, c.sort(err)
+	case !found:
+		return nil, database.ContextError(database.ErrNotFound)
+	}
+	return value, nil
+}
+
+// take returns the value of the answer and empties it for the next call, because
+// decoding adds to what is there.
+func (g *getCall) take() (value []byte, found bool) {
+	if len(g.response.Kvs) > 0 {
+		value, found = g.response.Kvs[0].Value, true
+	}
+	clear(g.response.Kvs)
+	g.response.Kvs = g.response.Kvs[:0]
+	return value, found
+}
+
+// Count returns the number of keys that start with prefix, linearizably.
+func (c *client) Count(ctx context.Context, prefix string) (int64, error) {
+	if c.closed.Load() {
+		return 0, database.ContextError(database.ErrClosed)
+	}
+	answer, err := c.remote.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, c.sort(err)
+	}
+	return answer.Count, nil
+}
+
+// IsLeader reports whether the member behind the first endpoint leads now.
+func (c *client) IsLeader(ctx context.Context) (bool, error) {
+	status, err := c.status(ctx)
+	if err != nil {
+		return false, err
+	}
+	return status.Leader != 0 && status.Leader == status.Header.GetMemberId(), nil
+}
+
+// Version returns the version of the server behind the first endpoint.
+func (c *client) Version(ctx context.Context) (string, error) {
+	status, err := c.status(ctx)
+	if err != nil {
+		return "", err
+	}
+	return status.Version, nil
+}
+
+// status asks the first endpoint over a connection of its own, because the
+// client's balances over all of them.
+func (c *client) status(ctx context.Context) (*clientv3.StatusResponse, error) {
+	if c.closed.Load() {
+		return nil, database.ContextError(database.ErrClosed)
+	}
+	status, err := c.remote.Status(ctx, c.endpoint)
+	if err != nil {
+		return nil, c.sort(err)
+	}
+	return status, nil
+}
+
+// Close ends the connection. A second Close returns [database.ErrClosed].
+func (c *client) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return database.ContextError(database.ErrClosed)
+	}
+	if err := c.remote.Close(); err != nil {
+		return sortError(err)
+	}
+	return nil
+}
+
+// sort sorts an error of a call; one that Close cut off is closed, not canceled.
+func (c *client) sort(err error) error {
+	sorted := sortError(err)
+	if sorted.Kind == database.KindCanceled && c.closed.Load() {
+		return &database.Error{Kind: database.KindClosed, MayBeApplied: true, Err: err}
+	}
+	return sorted
+}

@@ -1,0 +1,74 @@
+package memory
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"sync"
+)
+
+// shardCount is a power of two, well above the cores of a client machine.
+const shardCount = 64
+
+// store is a map in shards, so that many clients rarely wait for each other.
+// A value in it is never changed in place: what get returned stays as it was.
+type store struct {
+	seed   maphash.Seed
+	shards [shardCount]shard
+}
+
+type shard struct {
+	mu     sync.RWMutex
+	values map[string][]byte
+	_      [64]byte // keeps the locks of two shards off one cache line
+}
+
+func (s *store) init() {
+	s.seed = maphash.MakeSeed()
+	for i := range s.shards {
+		s.shards[i].values = make(map[string][]byte)
+	}
+}
+
+func (s *store) shard(key string) *shard {
+	return &s.shards[maphash.String(s.seed, key)%shardCount]
+}
+
+// put copies the value, unless the same bytes are there already.
+func (s *store) put(key string, value []byte) {
+	shard := s.shard(key)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if old, ok := shard.values[key]; ok && bytes.Equal(old, value) {
+		return
+	}
+	shard.values[key] = bytes.Clone(value)
+}
+
+func (s *store) get(key string) ([]byte, bool) {
+	shard := s.shard(key)
+	shard.mu.RLock()
+	defer shard.mu.RUnlock()
+	value, ok := shard.values[key]
+	return value, ok
+}
+
+func (s *store) count(prefix string) int64 {
+	var n int64
+	for i := range s.shards {
+		n += s.shards[i].count(prefix)
+	}
+	return n
+}
+
+func (s *shard) count(prefix string) int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var n int64
+	for key := range s.values {
+		if strings.HasPrefix(key, prefix) {
+			n++
+		}
+	}
+	return n
+}
