@@ -1,0 +1,168 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/internal/monitor"
+	"github.com/dbtester/dbtester/internal/process"
+	"github.com/dbtester/dbtester/result"
+)
+
+// A member is one server process, with its folder and its metrics.
+type member struct {
+	folder   *folder
+	dataDirs []string
+	logPath  string
+	rows     *rowFile
+	process  *process.Process
+	log      *slog.Logger
+
+	stopMonitor context.CancelFunc
+	monitored   chan struct{} // closed when the last row is on disk
+	ended       chan struct{} // closed when, besides, the process is gone
+
+	mu    sync.Mutex
+	asked bool // to stop, before it ended by itself
+
+	// Of stop, which is never called twice at a time.
+	measured, removed bool
+	dataBytes         int64
+}
+
+// startMember fills the folder, starts the process and its monitor. On an
+// error nothing runs, and the folder is the caller's to remove.
+func startMember(f *folder, l *launch, sample monitor.Config, log *slog.Logger) (*member, error) {
+	index := l.member.Index
+	m := &member{
+		folder:    f,
+		dataDirs:  l.DataDirs,
+		logPath:   filepath.Join(f.path, result.MemberLogFile(index)),
+		log:       log.With("run", f.marker.Run, "database", f.marker.Database),
+		monitored: make(chan struct{}),
+		ended:     make(chan struct{}),
+	}
+	if len(m.dataDirs) == 0 {
+		m.dataDirs = []string{l.member.DataDir}
+	}
+	if err := f.write(l.Files); err != nil {
+		return nil, fmt.Errorf("write the member's files: %w", err)
+	}
+	var err error
+	if m.rows, err = createRows(filepath.Join(f.path, result.MemberMetricsFile(index))); err != nil {
+		return nil, err
+	}
+	m.process, err = process.Start(process.Spec{
+		Argv: l.Argv, Env: l.Env, Dir: f.path, Log: m.logPath, StopSignal: l.StopSignal,
+	})
+	if err != nil {
+		return nil, errors.Join(err, m.rows.end(nil))
+	}
+	sample.PID = m.process.PID()
+	sampler, err := monitor.New(sample)
+	if err != nil {
+		killErr := m.process.Stop(context.Background(), 0)
+		return nil, errors.Join(err, killErr, m.rows.end(nil))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.stopMonitor = cancel
+	go m.sample(ctx, sampler)
+	go m.watch()
+	return m, nil
+}
+
+// sample writes rows until ctx ends. The file stays open until the process is
+// gone, so that who follows it learns of that end; on an error it ends now.
+func (m *member) sample(ctx context.Context, sampler *monitor.Monitor) {
+	defer close(m.monitored)
+	if err := sampler.Run(ctx, m.rows.append); err != nil {
+		m.log.Error("metrics end early", "cause", err)
+		_ = m.rows.end(err) // err is the reason, closing adds nothing
+	}
+}
+
+// watch ends the metrics with the process.
+func (m *member) watch() {
+	defer close(m.ended)
+	<-m.process.Done()
+	m.stopMonitor()
+	<-m.monitored
+	if err := m.rows.end(nil); err != nil {
+		m.log.Error("metrics end", "cause", err)
+	}
+	state, _ := m.process.State()
+	if m.phase() == dbtesterpb.MemberState_PHASE_DIED {
+		m.log.Warn("member died", "pid", m.process.PID(), "exit", state.Exit)
+	} else {
+		m.log.Info("member stopped", "pid", m.process.PID(), "exit", state.Exit)
+	}
+}
+
+func (m *member) phase() dbtesterpb.MemberState_Phase {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ended := m.process.State()
+	switch {
+	case !ended:
+		return dbtesterpb.MemberState_PHASE_RUNNING
+	case m.asked:
+		return dbtesterpb.MemberState_PHASE_STOPPED
+	default:
+		return dbtesterpb.MemberState_PHASE_DIED
+	}
+}
+
+// ask notes that the end is wanted, unless it came before.
+func (m *member) ask() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ended := m.process.State(); !ended {
+		m.asked = true
+	}
+}
+
+// stop ends the process, measures its data and, unless they are to be kept,
+// removes them. Later calls return the same size.
+func (m *member) stop(ctx context.Context, grace time.Duration, keepData bool) (dataBytes int64, err error) {
+	m.ask()
+	m.stopMonitor() // before the process ends, so that the last row is of a live one
+	<-m.monitored
+	if err := m.process.Stop(ctx, grace); err != nil {
+		return 0, fmt.Errorf("stop member: %w", err)
+	}
+	<-m.ended
+	if !m.measured {
+		if m.dataBytes, err = m.folder.bytes(m.dataDirs); err != nil {
+			return 0, err
+		}
+		m.measured = true
+	}
+	if !keepData && !m.removed {
+		if err := m.folder.removeData(); err != nil {
+			return m.dataBytes, err
+		}
+		m.removed = true
+	}
+	return m.dataBytes, nil
+}
+
+// state describes the member for the controller.
+func (m *member) state() *dbtesterpb.MemberState {
+	state, _ := m.process.State()
+	return &dbtesterpb.MemberState{
+		Phase:       m.phase(),
+		Pid:         int64(m.process.PID()),
+		Exit:        state.Exit,
+		CpuSeconds:  state.CPUSeconds(),
+		MaxRssBytes: state.MaxRSS,
+		LastLog:     lastLines(m.logPath),
+	}
+}

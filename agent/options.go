@@ -1,0 +1,125 @@
+//go:build linux
+
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/internal/monitor"
+)
+
+// Defaults of [Options].
+const (
+	DefaultListen    = "127.0.0.1:3500"
+	DefaultDatabases = "databases"
+	DefaultDir       = "agent-data"
+	DefaultGrace     = 30 * time.Second
+)
+
+// Options say what an agent offers and where it works.
+type Options struct {
+	// Listen is the host:port to serve on; [DefaultListen] if empty.
+	Listen string
+	// Insecure allows an address that other machines reach: whoever reaches
+	// it may start the drivers' programs.
+	Insecure bool
+	// Databases is the folder of the installations, one folder KIND-VERSION
+	// each; [DefaultDatabases] if empty. It need not exist.
+	Databases string
+	// Dir is the work folder, for data, logs and metrics; [DefaultDir] if
+	// empty. It is made if it does not exist.
+	Dir string
+	// Drivers by kind of store.
+	Drivers map[string]database.Factory
+	// Embedded installations by kind: what this binary carries inside it.
+	Embedded map[string]database.Installation
+	// Device and Interface are sampled instead of those found: the block
+	// device that holds Dir, and the interface of the member's address.
+	Device, Interface string
+	// ProcRoot is a folder like /proc, which is the default.
+	ProcRoot string
+	// Version of this program, for the controller.
+	Version string
+	// Log is told what happens; nothing is if it is nil.
+	Log *slog.Logger
+	// Grace is how long a member may take to end by itself; [DefaultGrace]
+	// if 0.
+	Grace time.Duration
+}
+
+// withDefaults fills what is empty, makes paths absolute and checks the rest.
+func (o Options) withDefaults() (Options, error) {
+	o.Listen = cmp.Or(o.Listen, DefaultListen)
+	o.ProcRoot = cmp.Or(o.ProcRoot, monitor.DefaultProcRoot)
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	if o.Grace < 0 {
+		return o, fmt.Errorf("grace %v: want a time to wait", o.Grace)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if o.Databases, err = filepath.Abs(cmp.Or(o.Databases, DefaultDatabases)); err != nil {
+		return o, fmt.Errorf("--databases: %w", err)
+	}
+	if o.Dir, err = filepath.Abs(cmp.Or(o.Dir, DefaultDir)); err != nil {
+		return o, fmt.Errorf("--dir: %w", err)
+	}
+	if err := checkNamed("--device", o.Device, o.ProcRoot, monitor.Devices); err != nil {
+		return o, err
+	}
+	return o, checkNamed("--interface", o.Interface, o.ProcRoot, monitor.Interfaces)
+}
+
+// checkNamed refuses an override that this machine has not got: its figures
+// would be gaps through the whole run.
+func checkNamed(flag, name, procRoot string, list func(procRoot string) ([]string, error)) error {
+	if name == "" {
+		return nil
+	}
+	names, err := list(procRoot)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", flag, name, err)
+	}
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("%s %s: this machine has %s", flag, name, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// listen opens the address of the options.
+func (a *Agent) listen(ctx context.Context) (net.Listener, error) {
+	address := a.options.Listen
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: want host:port: %w", address, err)
+	}
+	if !a.options.Insecure && !isLoopback(host) {
+		return nil, fmt.Errorf("--listen %s: other machines can reach this address and the agent cannot tell who asks yet "+
+			"(mutual TLS comes later); add --insecure in a trusted lab network", address)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: %w", address, err)
+	}
+	return listener, nil
+}
+
+// isLoopback reports whether only this machine reaches the host.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/internal/monitor"
+)
+
+// Start launches one member, or looks whether it could.
+func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtesterpb.StartResponse, error) {
+	l, err := a.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	if !a.operation.TryLock() {
+		return nil, status.Error(codes.FailedPrecondition, "a member is being started or stopped: try again in a moment")
+	}
+	defer a.operation.Unlock()
+	if err := a.checkIdle(); err != nil {
+		return nil, err
+	}
+	if err := absent(a.work, l.folder); err != nil {
+		return nil, err
+	}
+	if err := checkPorts(ctx, l.Ports); err != nil {
+		return nil, err
+	}
+	sample := a.sampling(l)
+	if req.GetCheckOnly() {
+		if err := a.checkWritable(); err != nil {
+			return nil, err
+		}
+		return startResponse(l, sample, 0), nil
+	}
+	m, err := a.launch(req, l, sample)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.current = m
+	a.mu.Unlock()
+	m.log.Info("member started", "pid", m.process.PID(), "installation", req.GetInstallation(), "endpoint", l.Endpoint)
+	return startResponse(l, sample, m.process.PID()), nil
+}
+
+// checkIdle returns an error if no member can be started now.
+func (a *Agent) checkIdle() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closing {
+		return status.Error(codes.Unavailable, "the agent is ending")
+	}
+	if m := a.current; m != nil && m.phase() == dbtesterpb.MemberState_PHASE_RUNNING {
+		return status.Errorf(codes.FailedPrecondition, "the member of run %s, database %s is running, process %d: stop it first",
+			m.folder.marker.Run, m.folder.marker.Database, m.process.PID())
+	}
+	return nil
+}
+
+// checkWritable tries whether a folder can be made, and leaves none.
+func (a *Agent) checkWritable() error {
+	const name = ".check"
+	if err := errors.Join(a.work.MkdirAll(name, 0o700), a.work.Remove(name)); err != nil {
+		return diskStatus("check --dir "+a.options.Dir, err)
+	}
+	return nil
+}
+
+// launch makes the folder and starts the process; on an error nothing is left.
+func (a *Agent) launch(req *dbtesterpb.StartRequest, l *launch, sample monitor.Config) (*member, error) {
+	f, err := createFolder(a.work, req.GetRun(), req.GetDatabase())
+	if err != nil {
+		return nil, err
+	}
+	m, err := startMember(f, l, sample, a.options.Log)
+	if err != nil {
+		return nil, errors.Join(diskStatus("start "+l.member.Installation.Name, err), f.remove())
+	}
+	return m, nil
+}
+
+// sampling finds what is sampled beside the process. What cannot be found is
+// left out: its figures are gaps, and the controller sees the empty name.
+func (a *Agent) sampling(l *launch) monitor.Config {
+	c := monitor.Config{ProcRoot: a.options.ProcRoot, Device: a.options.Device, Interface: a.options.Interface}
+	var deviceErr, interfaceErr error
+	if c.Device == "" {
+		c.Device, deviceErr = monitor.DeviceIn(a.options.ProcRoot, a.options.Dir)
+	}
+	if c.Interface == "" {
+		c.Interface, interfaceErr = monitor.InterfaceOf(l.member.Self().Host)
+	}
+	if err := errors.Join(deviceErr, interfaceErr); err != nil {
+		a.options.Log.Warn("not everything can be sampled", "cause", err)
+	}
+	return c
+}
+
+func startResponse(l *launch, sample monitor.Config, pid int) *dbtesterpb.StartResponse {
+	resp := &dbtesterpb.StartResponse{
+		Pid:       int64(pid),
+		Endpoint:  l.Endpoint,
+		Version:   l.member.Installation.Version,
+		Device:    sample.Device,
+		Interface: sample.Interface,
+	}
+	for _, s := range l.Settings {
+		resp.Settings = append(resp.Settings, &dbtesterpb.Setting{Name: s.Name, Value: s.Value, Set: s.Set, Reason: s.Reason})
+	}
+	return resp
+}
+
+// diskStatus gives an error of the file system the code that fits it.
+func diskStatus(doing string, err error) error {
+	code := codes.Internal
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		code = codes.ResourceExhausted
+	}
+	return status.Errorf(code, "%s: %v", doing, err)
+}

@@ -1,0 +1,147 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/dbtester/dbtester/dbtesterpb"
+)
+
+// chunkBytes is the largest piece of a file that Fetch sends at once.
+const chunkBytes = 256 << 10
+
+// Ping tells the time, the machine and the installations.
+func (a *Agent) Ping(context.Context, *dbtesterpb.PingRequest) (*dbtesterpb.PingResponse, error) {
+	resp := &dbtesterpb.PingResponse{
+		Version: a.options.Version,
+		Host: &dbtesterpb.Host{
+			MachineId:   a.host.MachineID,
+			CpuModel:    a.host.CPUModel,
+			Cpus:        int32(min(a.host.CPUs, 1<<20)), //nolint:gosec // bounded
+			MemoryBytes: a.host.MemoryBytes,
+			Os:          a.host.OS,
+			Kernel:      a.host.Kernel,
+			OpenFiles:   a.host.OpenFiles,
+			GoVersion:   a.host.Go,
+		},
+	}
+	for _, o := range a.offers() {
+		resp.Installations = append(resp.Installations, &dbtesterpb.Installation{Name: o.Name, Kind: o.kind, Version: o.Version})
+	}
+	resp.Now = timestamppb.Now() // last, to be near the answer
+	return resp, nil
+}
+
+// Stop ends the member. It goes through with it even if the caller goes away.
+func (a *Agent) Stop(ctx context.Context, req *dbtesterpb.StopRequest) (*dbtesterpb.StopResponse, error) {
+	a.operation.Lock()
+	defer a.operation.Unlock()
+	m := a.lastMember()
+	if m == nil {
+		return &dbtesterpb.StopResponse{Member: noMember()}, nil
+	}
+	dataBytes, err := m.stop(context.WithoutCancel(ctx), a.options.Grace, req.GetKeepData())
+	if err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	return &dbtesterpb.StopResponse{Member: m.state(), DataBytes: dataBytes}, nil
+}
+
+// Status tells how the member is.
+func (a *Agent) Status(context.Context, *dbtesterpb.StatusRequest) (*dbtesterpb.StatusResponse, error) {
+	m := a.lastMember()
+	if m == nil {
+		return &dbtesterpb.StatusResponse{Member: noMember()}, nil
+	}
+	return &dbtesterpb.StatusResponse{Member: m.state()}, nil
+}
+
+func noMember() *dbtesterpb.MemberState {
+	return &dbtesterpb.MemberState{Phase: dbtesterpb.MemberState_PHASE_NONE}
+}
+
+// Metrics streams the rows of the member that was started last, until it has
+// ended and all were sent.
+func (a *Agent) Metrics(req *dbtesterpb.MetricsRequest, stream grpc.ServerStreamingServer[dbtesterpb.MetricsRow]) error {
+	if req.GetFrom() < 0 {
+		return status.Errorf(codes.InvalidArgument, "row %d: the first is 0, the header", req.GetFrom())
+	}
+	m := a.lastMember()
+	if m == nil {
+		return errNoMember()
+	}
+	err := m.rows.follow(stream.Context(), req.GetFrom(), func(number int64, line string) error {
+		return stream.Send(&dbtesterpb.MetricsRow{Number: number, Line: line})
+	})
+	if err == nil || stream.Context().Err() != nil {
+		return err
+	}
+	return diskStatus("metrics", err)
+}
+
+// Fetch streams a file of the member that was started last, as long as it is
+// when the call begins.
+func (a *Agent) Fetch(req *dbtesterpb.FetchRequest, stream grpc.ServerStreamingServer[dbtesterpb.FetchChunk]) error {
+	m := a.lastMember()
+	if m == nil {
+		return errNoMember()
+	}
+	var path string
+	switch req.GetFile() {
+	case dbtesterpb.FetchRequest_FILE_LOG:
+		path = m.logPath
+	case dbtesterpb.FetchRequest_FILE_METRICS:
+		path = m.rows.path
+	default:
+		return status.Errorf(codes.InvalidArgument, "file %v: want the log or the metrics", req.GetFile())
+	}
+	return sendFile(path, req.GetOffset(), func(data []byte) error {
+		return stream.Send(&dbtesterpb.FetchChunk{Data: data})
+	})
+}
+
+func errNoMember() error {
+	return status.Error(codes.FailedPrecondition, "no member was started on this agent")
+}
+
+// sendFile sends a file from offset to its present end.
+func sendFile(path string, offset int64, send func([]byte) error) error {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return diskStatus("fetch", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return diskStatus("fetch", err)
+	}
+	if offset < 0 || offset > info.Size() {
+		return status.Errorf(codes.OutOfRange, "offset %d: the file has %d bytes", offset, info.Size())
+	}
+	rest := io.NewSectionReader(file, offset, info.Size()-offset)
+	for {
+		// A buffer of its own for each: a chunk may be sent after Send returned.
+		chunk := make([]byte, chunkBytes)
+		n, err := io.ReadFull(rest, chunk)
+		if n > 0 {
+			if err := send(chunk[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		} else if err != nil {
+			return diskStatus("fetch", err)
+		}
+	}
+}
