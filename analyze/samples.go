@@ -1,0 +1,75 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/dbtester/dbtester/result"
+)
+
+// longestInterval is how far apart two samples may be and still speak for the
+// seconds between them. Beyond it those seconds are a gap.
+const longestInterval = 2500 * time.Millisecond
+
+// samples are the system metrics of one process, on the controller's clock.
+type samples struct {
+	rows []result.SystemRow
+	at   []int64 // when rows[i] was taken, nanoseconds since the Unix epoch
+}
+
+// newSamples puts rows in the order of time on the controller's clock. offset
+// is the sampling machine's clock minus the controller's.
+func newSamples(rows []result.SystemRow, offset time.Duration) samples {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b result.SystemRow) int {
+		return cmp.Compare(a.UnixNanosecond, b.UnixNanosecond)
+	})
+	s := samples{rows: rows, at: make([]int64, len(rows))}
+	for i := range rows {
+		s.at[i] = rows[i].UnixNanosecond - int64(offset)
+	}
+	return s
+}
+
+// covering returns the sample whose interval holds the instant t and that
+// interval's length in seconds; nil where there is a gap. A sample speaks for
+// the time since the sample before it.
+func (s samples) covering(t int64) (row *result.SystemRow, length float64) {
+	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] >= t })
+	if i == len(s.at) || i == 0 {
+		return nil, 0
+	}
+	gap := float64(s.at[i]) - float64(s.at[i-1])
+	if gap <= 0 || gap > float64(longestInterval) {
+		return nil, 0
+	}
+	return &s.rows[i], gap / float64(time.Second)
+}
+
+// middles calls fn with every second whose middle a sample covers.
+func (s samples) middles(fn func(unix int64)) {
+	for i := 1; i < len(s.at); i++ {
+		if gap := float64(s.at[i]) - float64(s.at[i-1]); gap <= 0 || gap > float64(longestInterval) {
+			continue
+		}
+		for unix := floorSecond(s.at[i-1]); unix <= floorSecond(s.at[i]); unix++ {
+			if t := middle(unix); s.at[i-1] < t && t <= s.at[i] {
+				fn(unix)
+			}
+		}
+	}
+}
+
+// middle is the instant in the middle of a second.
+func middle(unix int64) int64 { return unix*int64(time.Second) + int64(time.Second)/2 }
+
+// floorSecond returns the second in which t lies.
+func floorSecond(t int64) int64 {
+	unix := t / int64(time.Second)
+	if t%int64(time.Second) < 0 {
+		unix--
+	}
+	return unix
+}
