@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dbtester/dbtester/agent"
+	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/database/all"
+	"github.com/dbtester/dbtester/database/etcd/embedded"
+)
+
+func newAgent(stderr io.Writer) *cobra.Command {
+	var o agent.Options
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "Serve on a database machine: start and stop a member, sample it",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find our own program: %w", err)
+			}
+			o.Drivers = all.Drivers()
+			o.Embedded = embeddedInstallations(self)
+			o.Version = version()
+			o.Log = slog.New(slog.NewTextHandler(stderr, nil))
+			return agent.Run(c.Context(), o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:3500", "`HOST:PORT` to serve on")
+	flags.StringVar(&o.Databases, "databases", "databases", "`DIR` of installations, such as DIR/etcd-3.5.21/etcd")
+	flags.StringVar(&o.Dir, "dir", "agent", "`DIR` for the members' data, logs and metrics")
+	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
+	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")
+	flags.BoolVar(&o.Insecure, "insecure", false, "allow an address other than loopback although nothing is encrypted or checked")
+	return c
+}
+
+// embeddedInstallations are the servers inside this binary.
+func embeddedInstallations(self string) map[string]database.Installation {
+	return map[string]database.Installation{
+		"etcd": {Name: database.Embedded, Version: embedded.Version(), Command: []string{self, embeddedCommand}},
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/dbtester/dbtester/config"
+	"github.com/dbtester/dbtester/control"
+	"github.com/dbtester/dbtester/database/all"
+)
+
+// controlFlags are the flags of dbtester control.
+type controlFlags struct {
+	file      string
+	overrides []string
+	databases string
+	noAnalyze bool
+	options   control.Options
+}
+
+func newControl(stdout, stderr io.Writer) *cobra.Command {
+	var f controlFlags
+	c := &cobra.Command{
+		Use:   "control -c FILE.yaml",
+		Short: "Run an experiment: start each database, load it, stop it, collect",
+		Example: `  dbtester control --local -c configs/quickstart.yaml
+  dbtester control -c configs/write-1M.yaml --set workload.requests=20000`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), stdout, stderr) },
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.file, "config", "c", "", "the experiment `FILE`; its keys are in docs/config.md (required)")
+	flags.StringArrayVar(&f.overrides, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
+	flags.BoolVar(&f.options.Local, "local", false, "bring three agents on 127.0.0.1 to 127.0.0.3 instead of the file's own")
+	flags.StringVar(&f.databases, "databases", "databases", "`DIR` of installations for the agents of --local")
+	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
+	flags.BoolVar(&f.options.KeepData, "keep-data", false, "leave the members' data directories where they are")
+	flags.BoolVar(&f.noAnalyze, "no-analyze", false, "do not make table and charts at the end")
+	return c
+}
+
+func (f *controlFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if f.file == "" {
+		return usageError{errors.New("no experiment given: use -c FILE.yaml; examples are in configs/")}
+	}
+	experiment, err := config.Load(f.file, f.overrides)
+	if err != nil {
+		return usageError{err}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find our own program: %w", err)
+	}
+	o := f.options
+	o.Experiment = experiment
+	o.Drivers = all.Drivers()
+	o.AgentCommand = []string{self, "agent", "--databases", f.databases}
+	o.Version = version()
+	o.Progress, o.Terminal = stderr, isTerminal(stderr)
+	dir, err := control.Run(ctx, o)
+	if dir == "" || f.noAnalyze {
+		return err
+	}
+	// What an interrupted run has measured is analysed too.
+	return errors.Join(err, analyzeAndPrint(context.WithoutCancel(ctx), []string{dir}, "", stdout, stderr))
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q; see \"%s --help\"", args[0], c.CommandPath())}
+	}
+	return nil
+}
