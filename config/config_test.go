@@ -27,7 +27,7 @@ agents: ["10.0.0.2:3500", "[fe80::1]:3500"]
 seed: -7
 workload:
   operation: read
-  requests: 1e3
+  requests: 1000
   clients: [1, 10]
   key: {size: 8, order: same}
   value:
@@ -117,6 +117,18 @@ func TestTheJSONOfAnExperimentIsTheSameExperiment(t *testing.T) {
 	}
 }
 
+func TestNumbersAreReadAsInJSON(t *testing.T) {
+	e := mustParse(t, smallest, "workload.requests=1e6", "seed=+3", "workload.rate=2.5e-1",
+		"databases[0].options={a: 1.50, b: -0, c: '1', d: 123456789012345678901234567890, e: +1e3}")
+	if e.Workload.Requests != 1_000_000 || e.Seed != 3 || e.Workload.Rate != 0.25 {
+		t.Errorf("got %+v", e)
+	}
+	const want = `{"a":1.50,"b":-0,"c":"1","d":123456789012345678901234567890,"e":1e3}`
+	if got := string(e.Databases[0].Options); got != want {
+		t.Errorf("options = %s, want %s", got, want)
+	}
+}
+
 func TestLocate(t *testing.T) {
 	e := mustParse(t, compared, "workload.connections=5", "databases[other].options.x={y: 1}")
 	const value = "--set databases[other].options.x={y: 1}"
@@ -176,9 +188,8 @@ func TestLoad(t *testing.T) {
 func TestValidateWithoutAFile(t *testing.T) {
 	e := newExperiment("")
 	e.Databases = []Database{{Name: "..", Kind: "Etcd", Workload: e.Workload}}
-	var known *Error
 	err := e.Validate()
-	if !errors.As(err, &known) {
+	if _, ok := errors.AsType[*Error](err); !ok {
 		t.Fatalf("Validate = %v, want an *Error", err)
 	}
 	for _, want := range []string{"rename the file", "title: ", "workload.operation: missing", "databases[0].name: ", "databases[0].kind: ", "databases[0].installation: missing"} {

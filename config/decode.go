@@ -117,7 +117,7 @@ func (d *decoder) list(n *node, path string, v reflect.Value) {
 	items := reflect.Zero(v.Type())
 	for i, item := range n.items {
 		to := reflect.New(element).Elem()
-		if database, ok := to.Addr().Interface().(*Database); ok {
+		if database, ok := reflect.TypeAssert[*Database](to.Addr()); ok {
 			database.Workload = defaultWorkload()
 		}
 		itemPath := fmt.Sprintf("%s[%d]", path, i)

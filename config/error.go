@@ -57,7 +57,8 @@ func (p position) errorf(path, format string, args ...any) *Error {
 	return &Error{File: p.file, Line: p.line, Column: p.column, Path: path, Msg: fmt.Sprintf(format, args...)}
 }
 
-// join makes one error of all, those of the file first and in its order; nil if there are none.
+// join makes one error of all, those of the file first and in its order; nil
+// if there are none.
 func join(problems []*Error) error {
 	sorted := slices.Clone(problems)
 	slices.SortStableFunc(sorted, func(a, b *Error) int {
@@ -70,7 +71,7 @@ func join(problems []*Error) error {
 	return errors.Join(errs...)
 }
 
-// order puts errors by line, and those of flags last.
+// order puts errors by line, and those without one last.
 func (e *Error) order() int {
 	if e.Line == 0 {
 		return math.MaxInt

@@ -140,8 +140,7 @@ func TestParseRefuses(t *testing.T) {
 		for name, test := range table {
 			t.Run(name, func(t *testing.T) {
 				_, err := Parse("x.yaml", []byte(test.doc), nil)
-				var known *Error
-				if !errors.As(err, &known) {
+				if _, ok := errors.AsType[*Error](err); !ok {
 					t.Fatalf("got %v, want an *Error", err)
 				}
 				if got, want := err.Error(), "x.yaml:"+test.want; got != want {
@@ -170,8 +169,8 @@ x y.yaml:5:3: duplicate key "requests"; it stands in line 4 already
 x y.yaml:6:16: workload.clients[1]: want 1 to 100000, not 0
 x y.yaml:8:12: databases[0].name: want at most 100 letters, digits, '.', '_' and '-', the first a letter or digit, not "a/b"
 x y.yaml:8:70: databases[0].workload.rate: want 0 for a closed loop, or requests per second up to 1000000000, not -1
-x y.yaml: the experiment would be called "x y"; rename the file to letters, digits, '.', '_' and '-', the first a letter or digit, ending in .yaml
---set title=1: title: want text, not 1`
+--set title=1: title: want text, not 1
+x y.yaml: the experiment would be called "x y"; rename the file to letters, digits, '.', '_' and '-', the first a letter or digit, ending in .yaml`
 	_, err := Parse("x y.yaml", []byte(doc), []string{"title=1"})
 	if err == nil {
 		t.Fatal("no error")

@@ -10,7 +10,7 @@ import (
 
 // unwrap returns the errors that err joins.
 func unwrap(err error) []error {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // errors.As would not give all of them
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return all.Unwrap()
 	}
 	return []error{err}

@@ -83,8 +83,7 @@ func parse(data []byte) (file *ast.File, err error) {
 
 // syntax turns an error of the YAML library into ours.
 func (s *source) syntax(err error) *Error {
-	var known yaml.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[yaml.Error](err); ok {
 		msg := known.GetMessage()
 		if strings.Contains(msg, "'\t'") {
 			msg = noTabs

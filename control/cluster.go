@@ -31,14 +31,15 @@ type cluster struct {
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
 	mu       sync.Mutex
-	deaths   []error       // members and agents that died, in order
-	died     chan struct{} // closed at the first death
+	deaths   []error             // members and agents that died, in order
+	died     chan struct{}       // closed at the first death
+	lost     map[*agentConn]bool // agents that died or cannot be reached
 }
 
 // startCluster starts all members at once and follows their metrics. Whatever
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
-	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{})}
+	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), lost: map[*agentConn]bool{}}
 	for i, a := range r.agents {
 		c.members[i] = a.member()
 	}
@@ -52,8 +53,9 @@ func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, er
 			return err
 		}
 		c.started(a, started)
+		watch, lose := context.WithCancel(watch)
 		c.metrics.Go(func() { c.followMetrics(watch, a) })
-		go c.watch(watch, a)
+		go c.watch(watch, lose, a)
 		return nil
 	})
 	return c, err
@@ -89,8 +91,8 @@ func (c *cluster) endpoints() []string {
 }
 
 // watch asks for the member's state again and again and reports its death, or
-// its agent's, once.
-func (c *cluster) watch(ctx context.Context, a *agentConn) {
+// its agent's, once. With an agent that is lost it calls lose.
+func (c *cluster) watch(ctx context.Context, lose context.CancelFunc, a *agentConn) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	heard := time.Now()
@@ -112,7 +114,8 @@ func (c *cluster) watch(ctx context.Context, a *agentConn) {
 		case err == nil:
 			heard = time.Now()
 		case time.Since(heard) > lostAfter:
-			c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
+			lose()
+			c.loseAgent(a, err)
 			return
 		}
 	}
@@ -124,6 +127,19 @@ func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
 	m.Exit, m.LastLog = s.GetExit(), s.GetLastLog()
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("%s on %s died: %s; its last lines:\n%s", m.Name, a.address, s.GetExit(), s.GetLastLog()))
+}
+
+func (c *cluster) loseAgent(a *agentConn, err error) {
+	c.mu.Lock()
+	c.lost[a] = true
+	c.mu.Unlock()
+	c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
+}
+
+func (c *cluster) isLost(a *agentConn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost[a]
 }
 
 func (c *cluster) reportDeath(err error) {
@@ -148,6 +164,9 @@ func (c *cluster) dead() error {
 func (c *cluster) stop(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	err := eachAgent(c.run.agents, func(a *agentConn) error {
+		if c.isLost(a) {
+			return nil // reported when it was lost
+		}
 		call, cancel := context.WithTimeout(ctx, stopTimeout)
 		defer cancel()
 		s, err := a.Stop(call, &pb.StopRequest{KeepData: c.run.KeepData})

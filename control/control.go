@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/dbtester/dbtester/config"
@@ -118,12 +119,14 @@ func (r *run) all(ctx context.Context) error {
 	}
 	r.report.say("results in %s", r.dir)
 	var failures []error
+	var failed []string
 	for i, p := range r.plans {
 		if ctx.Err() != nil {
 			break
 		}
 		d := &databaseRun{run: r, plan: p, record: &r.manifest.Databases[i], dir: result.DatabaseDir(r.dir, p.database.Name)}
 		if err := d.whole(ctx); err != nil {
+			failed = append(failed, p.database.Name)
 			failures = append(failures, fmt.Errorf("%s: %w", p.database.Name, err))
 			r.report.say("%s: %v", p.database.Name, err)
 		}
@@ -131,7 +134,7 @@ func (r *run) all(ctx context.Context) error {
 			return errors.Join(append(failures, err)...)
 		}
 	}
-	return r.end(ctx, errors.Join(failures...))
+	return r.end(ctx, failed, errors.Join(failures...))
 }
 
 // begin writes the manifest of a run that has measured nothing yet.
@@ -163,14 +166,15 @@ func (r *run) begin() error {
 }
 
 // end closes the manifest and returns what the run ends with.
-func (r *run) end(ctx context.Context, failures error) error {
+func (r *run) end(ctx context.Context, failed []string, failures error) error {
 	r.manifest.Ended = time.Now().UTC()
 	switch {
 	case ctx.Err() != nil:
 		r.manifest.Status, r.manifest.Reason = result.Partial, context.Cause(ctx).Error()
 		failures = errors.Join(context.Cause(ctx), failures)
 	case failures != nil:
-		r.manifest.Status, r.manifest.Reason = result.Failed, failures.Error()
+		r.manifest.Status, r.manifest.Reason = result.Failed, fmt.Sprintf("%d of %d databases failed: %s",
+			len(failed), len(r.plans), strings.Join(failed, ", "))
 	default:
 		r.manifest.Status = result.Complete
 	}
