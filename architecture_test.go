@@ -25,7 +25,7 @@ const module = "github.com/dbtester/dbtester"
 // listed is forbidden.
 var mayImport = map[string]struct{ rooms, libraries []string }{
 	"cmd/dbtester": {
-		[]string{"agent", "control", "analyze", "config", "database", "database/all", "database/etcd/embedded"},
+		[]string{"agent", "control", "analyze", "config", "database/all"},
 		[]string{"github.com/spf13/cobra", "golang.org/x/term"},
 	},
 	"control": {

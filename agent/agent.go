@@ -95,7 +95,10 @@ func (a *Agent) Serve(listener net.Listener) error {
 
 // Close stops the member and then the server, within the grace of the options
 // and a few seconds. The member's data are removed, its log and metrics stay.
-func (a *Agent) Close() error {
+func (a *Agent) Close() error { return a.shutdown(context.Background()) }
+
+// shutdown is Close; when ctx ends the member's grace ends with it.
+func (a *Agent) shutdown(ctx context.Context) error {
 	a.mu.Lock()
 	a.closing = true
 	a.mu.Unlock()
@@ -105,7 +108,7 @@ func (a *Agent) Close() error {
 	defer a.operation.Unlock()
 	var err error
 	if m := a.lastMember(); m != nil {
-		_, err = m.stop(context.Background(), a.options.Grace, false)
+		_, err = m.stop(ctx, a.options.Grace, false)
 	}
 	// The member's end has ended the metrics streams.
 	graceful := time.AfterFunc(farewell, a.server.Stop)
@@ -129,16 +132,16 @@ func Run(ctx context.Context, o Options) error {
 	}
 	listener, err := a.listen(ctx)
 	if err != nil {
-		return errors.Join(err, a.Close())
+		return errors.Join(err, a.shutdown(ctx))
 	}
 	a.options.Log.Info("agent is listening", "address", listener.Addr().String(), "dir", a.options.Dir)
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(listener) }()
 	select {
 	case err = <-served:
-		return errors.Join(err, a.Close())
+		return errors.Join(err, a.shutdown(ctx))
 	case <-ctx.Done():
-		err = a.Close()
+		err = a.shutdown(context.WithoutCancel(ctx))
 		return errors.Join(err, <-served)
 	}
 }

@@ -191,7 +191,7 @@ func TestMetricsResume(t *testing.T) {
 	started := a.start(t, "")
 	first := a.rows(t, 0, 3) // header, the row at once, the next second's
 	a.stop(t, false)
-	all := append(first, a.rows(t, 3, 0)...)
+	all := slices.Concat(first, a.rows(t, 3, 0))
 
 	var text bytes.Buffer
 	for i, row := range all {

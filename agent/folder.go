@@ -130,12 +130,12 @@ func (f *folder) removeData() error {
 }
 
 // write makes the launch's files in the data folder.
-func (f *folder) write(files []database.File) error {
+func (f *folder) write(files []database.File) (err error) {
 	data, err := f.work.OpenRoot(filepath.Join(f.name, dataFolder))
 	if err != nil {
 		return err
 	}
-	defer data.Close()
+	defer func() { err = errors.Join(err, data.Close()) }()
 	for _, file := range files {
 		name, err := filepath.Rel(filepath.Join(f.path, dataFolder), file.Path)
 		if err != nil {

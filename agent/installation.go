@@ -93,7 +93,7 @@ func (a *Agent) checkFolder(name string) error {
 	} else if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was only looked into
 	info, err := root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -129,8 +129,7 @@ func (a *Agent) driver(kind, options string) (database.Driver, error) {
 
 // optionStatus keeps a driver's own words: they begin with the option's path.
 func optionStatus(err error) error {
-	var option *database.OptionError
-	if errors.As(err, &option) {
+	if option, ok := errors.AsType[*database.OptionError](err); ok {
 		return status.Error(codes.InvalidArgument, option.Error())
 	}
 	return status.Error(codes.InvalidArgument, err.Error())

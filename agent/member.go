@@ -40,7 +40,11 @@ type member struct {
 
 // startMember fills the folder, starts the process and its monitor. On an
 // error nothing runs, and the folder is the caller's to remove.
-func startMember(f *folder, l *launch, sample monitor.Config, log *slog.Logger) (*member, error) {
+// It outlives ctx, which is that of the request.
+func startMember(
+	ctx context.Context, f *folder, l *launch, sample monitor.Config, log *slog.Logger,
+) (*member, error) {
+	ctx = context.WithoutCancel(ctx)
 	index := l.member.Index
 	m := &member{
 		folder:    f,
@@ -69,10 +73,10 @@ func startMember(f *folder, l *launch, sample monitor.Config, log *slog.Logger) 
 	sample.PID = m.process.PID()
 	sampler, err := monitor.New(sample)
 	if err != nil {
-		killErr := m.process.Stop(context.Background(), 0)
+		killErr := m.process.Stop(ctx, 0)
 		return nil, errors.Join(err, killErr, m.rows.end(nil))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	m.stopMonitor = cancel
 	go m.sample(ctx, sampler)
 	go m.watch()

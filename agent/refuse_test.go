@@ -104,7 +104,7 @@ func TestPortInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // it may be closed already
 	a := newTestAgent(t, nil)
 	port := listener.Addr().String()
 	_, err = a.Start(t.Context(), request(`{"port": "`+port+`"}`))

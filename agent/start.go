@@ -40,7 +40,7 @@ func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtes
 		}
 		return startResponse(l, sample, 0), nil
 	}
-	m, err := a.launch(req, l, sample)
+	m, err := a.launch(ctx, req, l, sample)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +75,14 @@ func (a *Agent) checkWritable() error {
 }
 
 // launch makes the folder and starts the process; on an error nothing is left.
-func (a *Agent) launch(req *dbtesterpb.StartRequest, l *launch, sample monitor.Config) (*member, error) {
+func (a *Agent) launch(
+	ctx context.Context, req *dbtesterpb.StartRequest, l *launch, sample monitor.Config,
+) (*member, error) {
 	f, err := createFolder(a.work, req.GetRun(), req.GetDatabase())
 	if err != nil {
 		return nil, err
 	}
-	m, err := startMember(f, l, sample, a.options.Log)
+	m, err := startMember(ctx, f, l, sample, a.options.Log)
 	if err != nil {
 		return nil, errors.Join(diskStatus("start "+l.member.Installation.Name, err), f.remove())
 	}

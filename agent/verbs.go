@@ -27,7 +27,7 @@ func (a *Agent) Ping(context.Context, *dbtesterpb.PingRequest) (*dbtesterpb.Ping
 		Host: &dbtesterpb.Host{
 			MachineId:   a.host.MachineID,
 			CpuModel:    a.host.CPUModel,
-			Cpus:        int32(min(a.host.CPUs, 1<<20)), //nolint:gosec // bounded
+			Cpus:        int32(min(a.host.CPUs, 1<<20)),
 			MemoryBytes: a.host.MemoryBytes,
 			Os:          a.host.OS,
 			Kernel:      a.host.Kernel,

@@ -107,6 +107,20 @@ func (d *databaseRun) withClient(ctx context.Context, endpoint string, fn func(c
 	return errors.Join(fn(ctx, client), client.Close())
 }
 
+// untilDeath returns a context that ends after the timeout or with the first
+// death of a member, whichever comes first.
+func (d *databaseRun) untilDeath(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	go func() {
+		select {
+		case <-d.cluster.died:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // connections are those of one load stage, and which endpoint each leads to.
 type connections struct {
 	clients   []database.Client
@@ -116,7 +130,7 @@ type connections struct {
 // connect opens n connections, each proven by a round trip, spread over the
 // endpoints round robin. It closes those it opened if one does not open.
 func (d *databaseRun) connect(ctx context.Context, endpoints []string, n int) (*connections, error) {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := d.untilDeath(ctx, openTimeout)
 	defer cancel()
 	c := &connections{clients: make([]database.Client, n), endpoints: make([]string, n)}
 	group, ctx := errgroup.WithContext(ctx)

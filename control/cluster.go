@@ -159,6 +159,18 @@ func (c *cluster) dead() error {
 	return errors.Join(c.deaths...)
 }
 
+// withDeaths adds to err the deaths that are not in it already.
+func (c *cluster) withDeaths(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, death := range c.deaths {
+		if !errors.Is(err, death) {
+			err = errors.Join(err, death)
+		}
+	}
+	return err
+}
+
 // stop ends all members and fetches what is left to fetch. It goes on after
 // any error: an agent that is gone costs only its own files.
 func (c *cluster) stop(ctx context.Context) error {

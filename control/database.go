@@ -59,10 +59,7 @@ func (d *databaseRun) measure(ctx context.Context) (err error) {
 	d.report.say("%s: stopping", d.record.Name)
 	stopErr := d.cluster.stop(ctx)
 	d.record.Members = d.cluster.members
-	if dead := d.cluster.dead(); dead != nil && !errors.Is(err, dead) {
-		err = errors.Join(err, dead)
-	}
-	return errors.Join(err, stopErr)
+	return errors.Join(d.cluster.withDeaths(err), stopErr)
 }
 
 // drive does everything that needs a running cluster.
@@ -135,6 +132,9 @@ func (d *databaseRun) load(ctx context.Context, endpoints []string) (err error) 
 	l := load.New(load.Options{Requests: w.Requests, Sink: rec})
 	defer func() { err = errors.Join(err, rec.finish(l, d.stages)) }()
 	for i, requests := range steps(w.Requests, w.Clients) {
+		if dead := d.cluster.dead(); dead != nil {
+			return dead // a step begun without a member would measure another cluster
+		}
 		if err := d.stage(ctx, l, i, requests, endpoints); err != nil {
 			return err
 		}

@@ -9,9 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dbtester/dbtester/agent"
-	"github.com/dbtester/dbtester/database"
 	"github.com/dbtester/dbtester/database/all"
-	"github.com/dbtester/dbtester/database/etcd/embedded"
 )
 
 func newAgent(stderr io.Writer) *cobra.Command {
@@ -26,7 +24,7 @@ func newAgent(stderr io.Writer) *cobra.Command {
 				return fmt.Errorf("find our own program: %w", err)
 			}
 			o.Drivers = all.Drivers()
-			o.Embedded = embeddedInstallations(self)
+			o.Embedded = all.Embedded([]string{self, embeddedCommand})
 			o.Version = version()
 			o.Log = slog.New(slog.NewTextHandler(stderr, nil))
 			return agent.Run(c.Context(), o)
@@ -35,16 +33,9 @@ func newAgent(stderr io.Writer) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:3500", "`HOST:PORT` to serve on")
 	flags.StringVar(&o.Databases, "databases", "databases", "`DIR` of installations, such as DIR/etcd-3.5.21/etcd")
-	flags.StringVar(&o.Dir, "dir", "agent", "`DIR` for the members' data, logs and metrics")
+	flags.StringVar(&o.Dir, "dir", "agent-data", "`DIR` for the members' data, logs and metrics")
 	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
 	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")
 	flags.BoolVar(&o.Insecure, "insecure", false, "allow an address other than loopback although nothing is encrypted or checked")
 	return c
-}
-
-// embeddedInstallations are the servers inside this binary.
-func embeddedInstallations(self string) map[string]database.Installation {
-	return map[string]database.Installation{
-		"etcd": {Name: database.Embedded, Version: embedded.Version(), Command: []string{self, embeddedCommand}},
-	}
 }

@@ -149,7 +149,7 @@ func TestKilledInTheMiddleNothingIsLeft(t *testing.T) {
 	}{
 		"control": {"control", 0, -1, ""},
 		"agent":   {"agent", 1, exitFailed, "127.0.0.2:3500 died or cannot be reached"},
-		"member":  {"embedded-etcd", 2, exitFailed, "died: signal: killed"},
+		"member":  {"embedded", 2, exitFailed, "died: signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := dbtester(t, "control", "--local", "-c", "test.yaml", "--set", "workload.requests=60000", "--set", "workload.clients=20")
@@ -175,7 +175,7 @@ func victimOf(t *testing.T, verb string, n int) proc {
 	procs := running(t, verb)
 	for _, p := range procs {
 		if verb == "control" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("127.0.0.%d:", n+1)) {
-			if verb != "embedded-etcd" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("listen-client-urls=http://127.0.0.%d:", n+1)) {
+			if verb != "embedded" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("listen-client-urls=http://127.0.0.%d:", n+1)) {
 				return p
 			}
 		}

@@ -3,19 +3,19 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/dbtester/dbtester/database/etcd/embedded"
+	"github.com/dbtester/dbtester/database/all"
 )
 
-const embeddedCommand = "embedded-etcd"
+const embeddedCommand = "embedded"
 
-// newEmbedded is the etcd server inside this binary. Agents start it as a
-// process of its own; its flags are etcd's.
+// newEmbedded runs a server inside this binary. Agents start it as a process of
+// its own; what follows the kind is the server's own.
 func newEmbedded() *cobra.Command {
 	return &cobra.Command{
-		Use:                embeddedCommand,
-		Short:              "The etcd server inside this binary",
+		Use:                embeddedCommand + " KIND [FLAG…]",
+		Short:              "Run a server inside this binary",
 		Hidden:             true,
 		DisableFlagParsing: true,
-		Run:                func(_ *cobra.Command, args []string) { embedded.Run(args) },
+		RunE:               func(c *cobra.Command, args []string) error { return all.Serve(c.Context(), args) },
 	}
 }

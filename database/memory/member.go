@@ -12,10 +12,6 @@ import (
 	"github.com/dbtester/dbtester/database"
 )
 
-// Argument is the first argument of a launched member, so that the command that
-// carries several embedded servers knows that [Wait] is meant.
-const Argument = "memory-member"
-
 // port a member listens on, out of the way of the real stores.
 const port = "2390"
 
@@ -40,7 +36,7 @@ func (d *driver) Plan(m database.Member) (database.Launch, error) {
 	endpoint := net.JoinHostPort(m.Self().Host, port)
 	argv := append([]string(nil), m.Installation.Command...)
 	return database.Launch{
-		Argv:       append(argv, Argument, endpoint),
+		Argv:       append(argv, endpoint),
 		Env:        []string{"LANG=C"},
 		Files:      []database.File{{Path: filepath.Join(m.DataDir, "member"), Mode: 0o600, Content: m.Self().Name + "\n"}},
 		DataDirs:   []string{m.DataDir},
@@ -55,7 +51,7 @@ func (d *driver) Plan(m database.Member) (database.Launch, error) {
 
 // Wait is a launched member: it listens on the endpoint that args name, answers
 // nothing, and returns once ctx is done. Its args are those that [Plan] put
-// behind [Argument].
+// behind the installation's command.
 func Wait(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("memory member: want one argument, the endpoint to hold")

@@ -16,7 +16,7 @@ import (
 
 // TestMain makes this test binary a member, as the command does.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == memory.Argument {
+	if len(os.Args) > 1 && os.Args[1] == "memory" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		err := memory.Wait(ctx, os.Args[2:])
 		stop()
@@ -39,7 +39,7 @@ func TestMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := databasetest.StartCluster(t, d, database.Installation{
-		Name: database.Embedded, Version: "1.0.0", Command: []string{binary},
+		Name: database.Embedded, Version: "1.0.0", Command: []string{binary, "memory"},
 	}, "127.0.0.7", "127.0.0.8")
 	for n := range cluster.Endpoints {
 		cluster.WaitListening(t, n)

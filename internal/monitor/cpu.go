@@ -37,7 +37,7 @@ func kernelClock(pid int, stat procfs.ProcStat) float64 {
 // CPUCLOCK_SCHED in the lower three. Linux process ids fit 22 bits.
 func cpuClockID(pid int) int32 {
 	const cpuClockSched = 2
-	return int32(^pid<<3 | cpuClockSched) //nolint:gosec // see above: no overflow
+	return int32(^pid<<3 | cpuClockSched)
 }
 
 // usage returns the percentage of one core that was used within elapsed.

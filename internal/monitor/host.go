@@ -88,7 +88,7 @@ func memoryBytes() int64 {
 	if err != nil || memory.MemTotalBytes == nil {
 		return 0
 	}
-	return int64(*memory.MemTotalBytes) //nolint:gosec // no machine has 8 EiB
+	return int64(*memory.MemTotalBytes)
 }
 
 func kernelRelease() string {
@@ -106,5 +106,5 @@ func openFileLimit() int64 {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
 	}
-	return int64(min(limit.Cur, 1<<62)) //nolint:gosec // bounded
+	return int64(min(limit.Cur, 1<<62))
 }

@@ -39,8 +39,8 @@ func Listener(address netip.AddrPort) string {
 // listenInodes returns the sockets that listen on the address, as the links in
 // /proc/PID/fd name them.
 func listenInodes(proc procfs.FS, address netip.AddrPort) []string {
-	lines, _ := proc.NetTCP()
-	lines6, _ := proc.NetTCP6()
+	lines, _ := proc.NetTCP()   //nolint:staticcheck // the netlink library it points to is one more dependency for one message
+	lines6, _ := proc.NetTCP6() //nolint:staticcheck // as above
 	var inodes []string
 	for _, l := range slices.Concat(lines, lines6) {
 		local, _ := netip.AddrFromSlice(l.LocalAddr)

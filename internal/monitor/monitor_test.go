@@ -21,11 +21,11 @@ const fixturePID = 4242
 var second = time.Unix(1_700_000_000, 0)
 
 // fixture returns a private copy of the captured /proc.
-func fixture(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
+func fixture(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "proc"))); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
@@ -50,7 +50,12 @@ func edit(t *testing.T, root, name, from, to string) {
 	if !strings.Contains(string(data), from) {
 		t.Fatalf("%s has no %q", name, from)
 	}
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(data), from, to)), 0o600); err != nil {
+	write(t, root, name, strings.ReplaceAll(string(data), from, to))
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -237,7 +242,7 @@ func TestOwnProcess(t *testing.T) {
 	before, first := usedCPU(t), m.Sample(time.Now())
 	began := time.Now()
 	for usedCPU(t)-before < 300*time.Millisecond {
-		strings.Repeat("work", 1000)
+		hashID("work")
 	}
 	row := m.Sample(time.Now())
 	elapsed, used := time.Since(began), usedCPU(t)-before

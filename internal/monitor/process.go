@@ -3,6 +3,7 @@
 package monitor
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -18,7 +19,7 @@ func (m *Monitor) readProcess(row *result.SystemRow) {
 	if err != nil {
 		return
 	}
-	stat, err := proc.Stat()
+	stat, err := readStat(proc)
 	if err != nil || !m.same(stat) {
 		return
 	}
@@ -37,6 +38,16 @@ func (m *Monitor) readProcess(row *result.SystemRow) {
 		row.VoluntaryCtxt = result.Number(sum.voluntary)
 		row.NonVoluntaryCtxt = result.Number(sum.nonVoluntary)
 	}
+}
+
+// readStat reads /proc/PID/stat. The library panics at one that is cut off.
+func readStat(proc procfs.Proc) (stat procfs.ProcStat, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("stat of process %d: %v", proc.PID, cause)
+		}
+	}()
+	return proc.Stat()
 }
 
 // same reports whether stat is of the process that was seen first, and alive.

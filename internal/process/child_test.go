@@ -88,7 +88,7 @@ func burn(d time.Duration) {
 // forkStubborn starts a grandchild in the same group, without any of this
 // package's care, and returns its pid once it ignores SIGTERM.
 func forkStubborn() int {
-	cmd := exec.Command(os.Args[0]) //nolint:noctx // it must outlive everything but its group
+	cmd := exec.Command(os.Args[0]) // without a context: it must outlive everything but its group
 	cmd.Env = []string{roleVariable + "=stubborn"}
 	out, err := cmd.StdoutPipe()
 	if err != nil || cmd.Start() != nil {
