@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -52,48 +51,6 @@ func TestAnExperimentFromStartToTable(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(c.dir, "results", ".*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-// The member's samples add up to what the kernel says of its whole life.
-func TestSamplesAgreeWithTheKernel(t *testing.T) {
-	c := dbtester(t, "control", "--local", "-c", "test.yaml", "--set", "workload.requests=30000", "--set", "workload.clients=20")
-	if status := c.status(); status != exitDone {
-		t.Fatalf("status %d, printed:\n%s", status, c.stderr)
-	}
-	dir := c.resultDir()
-	m, err := result.ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, member := range m.Databases[0].Members {
-		rows, err := result.ReadTable[result.SystemRow](filepath.Join(dir, "etcd", result.MemberMetricsFile(member.Index)))
-		if err != nil || len(rows) < 3 {
-			t.Fatalf("%d rows, error %v", len(rows), err)
-		}
-		var last, percents, rss float64
-		for i, row := range rows {
-			if row.CPUSeconds.Known() {
-				last = float64(row.CPUSeconds)
-			}
-			if i > 0 && row.CPU.Known() {
-				elapsed := float64(row.UnixNanosecond-rows[i-1].UnixNanosecond) / 1e9
-				percents += float64(row.CPU) / 100 * elapsed
-			}
-			if row.VMRSS.Known() {
-				rss = max(rss, float64(row.VMRSS))
-			}
-		}
-		first := float64(rows[0].CPUSeconds)
-		if math.Abs(first+percents-last) > 0.05*last {
-			t.Errorf("%s: CPU percentages add up to %.2f s, the counter says %.2f s", member.Name, first+percents, last)
-		}
-		if math.Abs(last-member.CPUSeconds) > 0.05*member.CPUSeconds {
-			t.Errorf("%s: sampled %.2f s of CPU, getrusage says %.2f s", member.Name, last, member.CPUSeconds)
-		}
-		if peak := float64(member.MaxRSS); rss > peak*1.05 || rss < peak*0.85 {
-			t.Errorf("%s: largest sampled memory %.0f, getrusage says %.0f", member.Name, rss, peak)
-		}
 	}
 }
 
