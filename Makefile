@@ -43,6 +43,10 @@ generate: ## code from dbtesterpb/agent.proto
 bench: ## the benchmarks of the load path
 	$(GO) test -run '^$$' -bench . -benchmem ./load ./workload ./internal/hist
 
+.PHONY: test-faults
+test-faults: ## kill control, an agent and a member at random, ten times each (about 5 minutes)
+	DBTESTER_FAULTS=10 $(GO) test -count=1 -v -timeout 20m -run TestKilledAtAnyMoment ./cmd/dbtester
+
 .PHONY: race
 race: ## the tests under the race detector
 	$(GO) test -race ./load/... ./workload/... ./control/... ./agent/... ./internal/...

@@ -173,9 +173,7 @@ func TestFileNamesAndColumnsStandOnlyInResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, quoted := range literal.FindAllString(string(text), -1) {
-			// Charts and table rows carry the names of columns in their titles;
-			// analyze takes those from its own list of published names.
-			if slices.Contains(names, strings.Trim(quoted, `"`)) && !strings.HasPrefix(file, "analyze/") {
+			if slices.Contains(names, strings.Trim(quoted, `"`)) {
 				t.Errorf("%s spells %s out; use the name in package result", file, quoted)
 			}
 		}

@@ -55,6 +55,16 @@ func TestKilledRunIsReadFromWhatEachSecondLeft(t *testing.T) {
 	}
 }
 
+func TestRunKilledBeforeTheManifestKnewItsMembers(t *testing.T) {
+	dir := write(t, t.TempDir(), killed())
+	m := manifest(killed())
+	m.Databases[0].Members = nil
+	must(t, m.Write(dir))
+	report := run(t, "", dir)
+	wantWarning(t, report, "the manifest does not list the members")
+	wantFigures(t, dir, "etcd", map[string]float64{result.RowServerReceive: 3 * 11 * rxRate, result.RowServerMaxCPU: 250})
+}
+
 // cutOff removes the last n bytes of a file.
 func cutOff(t *testing.T, path string, n int64) {
 	t.Helper()
@@ -108,8 +118,7 @@ func TestUnreadableFilesOfACompleteRun(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), path+test.want) && !strings.Contains(err.Error(), path+": "+test.want) {
 				t.Fatalf("error = %v, want %s%s", err, path, test.want)
 			}
-			var syntax *result.SyntaxError
-			if !errors.As(err, &syntax) {
+			if _, ok := errors.AsType[*result.SyntaxError](err); !ok {
 				t.Errorf("error %v holds no *result.SyntaxError", err)
 			}
 			if len(report.Files) != 19*2+4 {

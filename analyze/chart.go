@@ -39,7 +39,7 @@ func clientsAxis() axis { return axis{"clients", result.PointClientsColumn, plai
 
 func countAxis(label string) axis { return axis{label: label, format: countLabel} }
 func plainAxis(label string) axis { return axis{label: label, format: plainLabel} }
-func bytesAxis(label string) axis { return axis{label: label, format: bytesLabel} }
+func bytesAxis() axis             { return axis{label: "bytes per second", format: bytesLabel} }
 
 // memoryAxis shows figures in MB with the prefix that suits them.
 func memoryAxis() axis {
@@ -101,13 +101,13 @@ func machineCharts() []chart {
 			func(r *result.SystemRow) result.Number { return r.WritesCompletedDelta }, device),
 		machineChart(result.ChartSectorsWritten, "Disk sectors written, mean of the devices", countAxis("512-byte sectors per second"),
 			func(r *result.SystemRow) result.Number { return r.SectorsWrittenDelta }, device),
-		machineChart(result.ChartReadBytes, "Disk bytes read, mean of the devices", bytesAxis("bytes per second"),
+		machineChart(result.ChartReadBytes, "Disk bytes read, mean of the devices", bytesAxis(),
 			func(r *result.SystemRow) result.Number { return r.ReadBytesDelta }, device),
-		machineChart(result.ChartWriteBytes, "Disk bytes written, mean of the devices", bytesAxis("bytes per second"),
+		machineChart(result.ChartWriteBytes, "Disk bytes written, mean of the devices", bytesAxis(),
 			func(r *result.SystemRow) result.Number { return r.WriteBytesDelta }, device),
-		machineChart(result.ChartReceiveBytes, "Network bytes received, mean of the interfaces", bytesAxis("bytes per second"),
+		machineChart(result.ChartReceiveBytes, "Network bytes received, mean of the interfaces", bytesAxis(),
 			func(r *result.SystemRow) result.Number { return r.ReceiveBytesDelta }, network),
-		machineChart(result.ChartTransmitBytes, "Network bytes sent, mean of the interfaces", bytesAxis("bytes per second"),
+		machineChart(result.ChartTransmitBytes, "Network bytes sent, mean of the interfaces", bytesAxis(),
 			func(r *result.SystemRow) result.Number { return r.TransmitBytesDelta }, network),
 	}
 }

@@ -45,14 +45,6 @@ type latencies struct {
 	stages   map[int]*hist.Histogram // service, by stage
 }
 
-// responseOrService is the response time, which is the service time in a closed loop.
-func (l latencies) responseOrService() *hist.Histogram {
-	if l.response.Count() > 0 {
-		return l.response
-	}
-	return l.service
-}
-
 // readColumn reads the folder of one database. What cannot be read is among
 // the column's findings; the column holds the rest.
 func readColumn(s *source, db *result.Database, dir string) *column {
@@ -80,6 +72,9 @@ func (c *column) readMembers(r *reader) {
 			break
 		}
 		members = append(members, result.Member{Index: n})
+	}
+	if len(c.db.Members) == 0 && len(members) > 0 {
+		c.warnf("%s: the manifest does not list the members: their clocks are taken to agree with the controller's, and a device or interface that they share is counted for each of them", c.name)
 	}
 	for _, m := range members {
 		rows := readTable[result.SystemRow](r, filepath.Join(c.dir, result.MemberMetricsFile(m.Index)), perSecond)

@@ -18,8 +18,8 @@ import (
 
 // Size and margin of a drawing, in points.
 const (
-	drawingWidth  = 720
-	drawingHeight = 400
+	drawingWidth  = 640
+	drawingHeight = 370
 	margin        = 12
 	titleHeight   = 24
 )
@@ -88,7 +88,7 @@ func (ch chart) plot(lines []series) *plot.Plot {
 	styleAxis(&p.X, ch.x.label)
 	styleAxis(&p.Y, ch.y.label)
 	p.X.Min, p.X.Max = xRange(lines)
-	p.X.Tick.Marker = ticks{count: 9, format: ch.x.format}
+	p.X.Tick.Marker = ticks{count: 8, format: ch.x.format}
 	p.Y.Min, p.Y.Max = ch.yRange(lines)
 	p.Y.Tick.Marker = ticks{count: 6, format: ch.y.format}
 	if ch.log {
@@ -132,7 +132,7 @@ func (ch chart) yRange(lines []series) (low, high float64) {
 	low = math.Inf(1)
 	for _, line := range lines {
 		for _, p := range line.points {
-			for _, v := range []float64{p.y, p.low, p.high} {
+			for _, v := range ch.drawn(p) {
 				if known(v) && v > 0 {
 					low, high = min(low, v), max(high, v)
 				}
@@ -150,6 +150,14 @@ func (ch chart) yRange(lines []series) (low, high float64) {
 	}
 	step := roundStep(high / 6)
 	return 0, math.Ceil(high*1.02/step) * step
+}
+
+// drawn are the values of a point that the chart shows.
+func (ch chart) drawn(p point) []float64 {
+	if ch.errors {
+		return []float64{p.y, p.low, p.high}
+	}
+	return []float64{p.y}
 }
 
 // emptyNote says in the middle of a chart that there is nothing to draw.

@@ -92,15 +92,15 @@ func size(h result.Host) string {
 
 // storeFact describes the store of a column.
 func (c *column) storeFact() string {
-	text := fmt.Sprintf("%s: %s %s (installation %s), %d members", c.name, c.db.Kind, cmp.Or(oneLine(c.db.Version), "of unknown version"),
-		c.db.Installation, len(c.members))
-	g := c.db.Guarantee
-	for _, part := range []struct{ name, text string }{{"reads", g.Reads}, {"writes", g.Durable}} {
-		if part.text != "" {
-			text += "; " + part.name + " " + oneLine(part.text)
-		}
+	parts := []string{fmt.Sprintf("%s: %s %s (installation %s), %d members", c.name, c.db.Kind,
+		cmp.Or(oneLine(c.db.Version), "of unknown version"), c.db.Installation, len(c.members))}
+	if reads := oneLine(c.db.Guarantee.Reads); reads != "" {
+		parts = append(parts, "reads "+reads)
 	}
-	return text
+	if durable := oneLine(c.db.Guarantee.Durable); durable != "" {
+		parts = append(parts, "durability: "+durable)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // uniq keeps the first of equal lines.

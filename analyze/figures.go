@@ -48,7 +48,8 @@ func (c *column) indeterminate() float64 {
 }
 
 func (c *column) unsent() float64 {
-	return c.total(func(s result.Stage) int64 { return s.Unsent })
+	// A step that was never begun has no stage: all its requests are unsent.
+	return max(float64(c.db.TotalRequests)-c.attempted(), c.total(func(s result.Stage) int64 { return s.Unsent }))
 }
 
 func (c *column) clientErrors() float64 { return c.failed() + c.indeterminate() }

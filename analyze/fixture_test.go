@@ -213,7 +213,7 @@ func (f fixture) sampled(n int) []result.SystemRow {
 }
 
 // write puts the experiment into dir.
-func write(t testing.TB, dir string, fixtures ...fixture) string {
+func write(t *testing.T, dir string, fixtures ...fixture) string {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o755))
 	must(t, manifest(fixtures...).Write(dir))
@@ -223,7 +223,7 @@ func write(t testing.TB, dir string, fixtures ...fixture) string {
 	return dir
 }
 
-func (f fixture) write(t testing.TB, dir string) {
+func (f fixture) write(t *testing.T, dir string) {
 	t.Helper()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	must(t, os.MkdirAll(dir, 0o755))
@@ -256,7 +256,7 @@ func (f fixture) write(t testing.TB, dir string) {
 	must(t, result.WriteSummary(file(result.SummaryFile), summary))
 }
 
-func (f fixture) writeHistograms(t testing.TB, path string) {
+func (f fixture) writeHistograms(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)
 	must(t, err)
@@ -285,7 +285,7 @@ func (f fixture) writeHistograms(t testing.TB, path string) {
 }
 
 // aggregated reads all-aggregated.csv: row name → database → figure.
-func aggregated(t testing.TB, dir string) map[string]map[string]string {
+func aggregated(t *testing.T, dir string) map[string]map[string]string {
 	t.Helper()
 	records := records(t, filepath.Join(dir, result.AggregatedCSVFile))
 	rows := map[string]map[string]string{}
@@ -298,7 +298,7 @@ func aggregated(t testing.TB, dir string) map[string]map[string]string {
 	return rows
 }
 
-func records(t testing.TB, path string) [][]string {
+func records(t *testing.T, path string) [][]string {
 	t.Helper()
 	file, err := os.Open(path)
 	must(t, err)
@@ -308,7 +308,7 @@ func records(t testing.TB, path string) [][]string {
 	return all
 }
 
-func must(t testing.TB, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

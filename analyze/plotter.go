@@ -29,7 +29,7 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 			run = 0
 			continue
 		}
-		at := vg.Point{X: toX(pt.x), Y: toY(pt.y)}
+		at := vg.Point{X: toX(pt.x), Y: toY(max(pt.y, p.Y.Min))}
 		alone := run == 0 && (i+1 == len(t.points) || t.points[i+1].gap())
 		switch {
 		case alone:

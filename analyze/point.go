@@ -90,16 +90,23 @@ func landmarks(points []point) []point {
 	return kept
 }
 
-// merge joins neighbours until at most limit points are left: the mean is that
-// of all requests behind them, the error points span theirs.
+// merge joins points until at most limit are left, those of equal stretches of
+// the x axis together: the mean is that of all requests behind them, the error
+// points span theirs. The points are in the order of x, and none is below 0.
 func merge(points []point, limit int) []point {
 	if len(points) <= limit {
 		return points
 	}
-	merged := make([]point, 0, limit)
-	for i := range limit {
-		from, to := i*len(points)/limit, (i+1)*len(points)/limit
+	width := points[len(points)-1].x / float64(limit)
+	stretch := func(p point) float64 { return min(math.Floor(p.x/width), float64(limit-1)) }
+	var merged []point
+	for from := 0; from < len(points); {
+		to := from + 1
+		for to < len(points) && stretch(points[to]) == stretch(points[from]) {
+			to++
+		}
 		merged = append(merged, mergeAll(points[from:to]))
+		from = to
 	}
 	return merged
 }

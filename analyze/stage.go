@@ -78,7 +78,7 @@ func joinStage(f *findings, name string, planned result.Stage, counted *stage) (
 		return stage{}, false
 	}
 	s := *counted
-	s.Stage.Connections, s.Rate, s.Planned = planned.Connections, planned.Rate, planned.Planned
+	s.Connections, s.Rate, s.Planned = planned.Connections, planned.Rate, planned.Planned
 	s.Unsent = max(planned.Planned-s.Attempted(), 0)
 	if planned.Start > 0 && planned.Start < s.window.to {
 		s.window.from = planned.Start

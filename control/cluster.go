@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,13 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 	m := &c.members[a.index-1]
 	m.Endpoint, m.Version, m.PID = s.GetEndpoint(), s.GetVersion(), int(s.GetPid())
 	m.Device, m.Interface = s.GetDevice(), s.GetInterface()
+}
+
+// snapshot returns what is known of the members now.
+func (c *cluster) snapshot() []result.Member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.members)
 }
 
 // endpoints are the members' client addresses, in order.

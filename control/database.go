@@ -58,13 +58,16 @@ func (d *databaseRun) measure(ctx context.Context) (err error) {
 	}
 	d.report.say("%s: stopping", d.record.Name)
 	stopErr := d.cluster.stop(ctx)
-	d.record.Members = d.cluster.members
+	d.record.Members = d.cluster.snapshot()
 	return errors.Join(d.cluster.withDeaths(err), stopErr)
 }
 
 // drive does everything that needs a running cluster.
 func (d *databaseRun) drive(ctx context.Context) error {
 	if err := d.waitReady(ctx); err != nil {
+		return err
+	}
+	if err := d.writeManifest(); err != nil {
 		return err
 	}
 	endpoints, err := d.place(ctx)
@@ -150,17 +153,28 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests i
 	if err != nil {
 		return err
 	}
+	// The manifest of a run that is killed now names the step it was in.
+	d.stages = append(d.stages, result.Stage{
+		Number: i + 1, Clients: clients, Connections: len(conns.clients), Rate: w.Rate,
+		Start: time.Now().UnixNano(), Planned: requests,
+	})
+	if err := d.writeManifest(); err != nil {
+		return errors.Join(err, conns.close())
+	}
 	outcome, err := l.Run(ctx, load.Stage{
 		Number: i + 1, Ops: d.ops(conns, clients, d.plan.workload.Op), Requests: requests, Rate: w.Rate,
 	})
-	d.stages = append(d.stages, result.Stage{
-		Number: i + 1, Clients: clients, Connections: len(conns.clients), Rate: w.Rate,
-		Start: outcome.Start.UnixNano(), End: outcome.End.UnixNano(),
-		Planned: outcome.Planned, OK: outcome.OK, Failed: outcome.Failed,
-		Indeterminate: outcome.Indeterminate, Unsent: outcome.Unsent,
-	})
+	s := &d.stages[i]
+	s.Start, s.End = outcome.Start.UnixNano(), outcome.End.UnixNano()
+	s.OK, s.Failed, s.Indeterminate, s.Unsent = outcome.OK, outcome.Failed, outcome.Indeterminate, outcome.Unsent
+	return errors.Join(err, conns.close(), d.writeManifest())
+}
+
+// writeManifest puts on disk how far the database has come.
+func (d *databaseRun) writeManifest() error {
 	d.record.Stages = d.stages
-	return errors.Join(err, conns.close(), d.manifest.Write(d.run.dir))
+	d.record.Members = d.cluster.snapshot()
+	return d.manifest.Write(d.run.dir)
 }
 
 // connectionCount is how many connections a step with that many clients uses.
