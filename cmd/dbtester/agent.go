@@ -32,7 +32,7 @@ func newAgent(stderr io.Writer) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:3500", "`HOST:PORT` to serve on")
-	flags.StringVar(&o.Databases, "databases", "databases", "`DIR` of installations, such as DIR/etcd-3.5.21/etcd")
+	flags.StringVar(&o.Databases, "databases", defaultDatabases, "`DIR` of installations, such as DIR/etcd-3.5.21/etcd")
 	flags.StringVar(&o.Dir, "dir", "agent-data", "`DIR` for the members' data, logs and metrics")
 	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
 	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")

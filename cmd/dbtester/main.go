@@ -20,6 +20,9 @@ import (
 	"github.com/dbtester/dbtester/control"
 )
 
+// defaultDatabases is where agents look for installations.
+const defaultDatabases = "databases"
+
 // Exit statuses; they stand in the help of the root command.
 const (
 	exitDone        = 0
@@ -105,7 +108,7 @@ Exit status: 0 done, 1 the run failed, 2 wrong usage or configuration,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
 	})
-	root.AddCommand(newControl(stdout, stderr), newAgent(stderr), newAnalyze(stdout, stderr), newEmbedded())
+	root.AddCommand(newControl(stdout, stderr), newAgent(stderr), newAnalyze(stdout, stderr), newDatabases(stdout), newEmbedded())
 	return root
 }
 
