@@ -17,10 +17,13 @@ import (
 const (
 	// ramp is how many connections are opened at once: a thousand at the same
 	// moment would overrun a server's listen backlog.
-	ramp         = 32
-	openTimeout  = time.Minute
-	probeTimeout = 2 * time.Second
-	probeAgain   = 100 * time.Millisecond
+	ramp        = 32
+	openTimeout = time.Minute // for all connections of a step
+	// answerTimeout is how long one member may take to answer a single
+	// connection: a new leader is elected within a few seconds.
+	answerTimeout = 10 * time.Second
+	probeTimeout  = 2 * time.Second
+	probeAgain    = 100 * time.Millisecond
 )
 
 // target is where one connection leads.
@@ -96,15 +99,32 @@ func (d *databaseRun) leads(ctx context.Context, endpoint string) (leads bool, e
 	return leads, err
 }
 
-// withClient calls fn with a connection of its own.
+// withClient calls fn with a connection of its own to the endpoint.
 func (d *databaseRun) withClient(ctx context.Context, endpoint string, fn func(context.Context, database.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	client, err := d.plan.driver.Open(ctx, d.target(endpoint))
+	client, err := d.open(ctx, endpoint)
 	if err != nil {
 		return err
 	}
 	return errors.Join(fn(ctx, client), client.Close())
+}
+
+// withAnyClient calls fn once, with a connection to the first member that answers.
+func (d *databaseRun) withAnyClient(ctx context.Context, fn func(context.Context, database.Client) error) error {
+	var silent []error
+	for _, endpoint := range d.cluster.living() {
+		client, err := d.open(ctx, endpoint)
+		if err == nil {
+			return errors.Join(fn(ctx, client), client.Close())
+		}
+		silent = append(silent, fmt.Errorf("%s: %w", endpoint, err))
+	}
+	return fmt.Errorf("no member answers: %w", errors.Join(silent...))
+}
+
+func (d *databaseRun) open(ctx context.Context, endpoint string) (database.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return d.plan.driver.Open(ctx, d.target(endpoint))
 }
 
 // untilDeath returns a context that ends after the timeout or with the first

@@ -32,15 +32,16 @@ type cluster struct {
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
 	mu       sync.Mutex
-	deaths   []error             // members and agents that died, in order
-	died     chan struct{}       // closed at the first death
-	lost     map[*agentConn]bool // agents that died or cannot be reached
+	deaths   []error       // members and agents that died, in order
+	died     chan struct{} // closed at the first death
+	lost     map[int]bool  // indexes of members whose agent died or cannot be reached
+	gone     map[int]bool  // indexes of members that died, and of all that are lost
 }
 
 // startCluster starts all members at once and follows their metrics. Whatever
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
-	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), lost: map[*agentConn]bool{}}
+	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), lost: map[int]bool{}, gone: map[int]bool{}}
 	for i, a := range r.agents {
 		c.members[i] = a.member()
 	}
@@ -98,6 +99,19 @@ func (c *cluster) endpoints() []string {
 	return endpoints
 }
 
+// living are the client addresses of the members that are not known to be gone.
+func (c *cluster) living() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var endpoints []string
+	for _, m := range c.members {
+		if !c.gone[m.Index] {
+			endpoints = append(endpoints, m.Endpoint)
+		}
+	}
+	return endpoints
+}
+
 // watch asks for the member's state again and again and reports its death, or
 // its agent's, once. With an agent that is lost it calls lose.
 func (c *cluster) watch(ctx context.Context, lose context.CancelFunc, a *agentConn) {
@@ -133,13 +147,14 @@ func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
 	m := &c.members[a.index-1]
 	c.mu.Lock()
 	m.Exit, m.LastLog = s.GetExit(), s.GetLastLog()
+	c.gone[a.index] = true
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("%s on %s died: %s; its last lines:\n%s", m.Name, a.address, s.GetExit(), s.GetLastLog()))
 }
 
 func (c *cluster) loseAgent(a *agentConn, err error) {
 	c.mu.Lock()
-	c.lost[a] = true
+	c.lost[a.index], c.gone[a.index] = true, true
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
 }
@@ -147,7 +162,7 @@ func (c *cluster) loseAgent(a *agentConn, err error) {
 func (c *cluster) isLost(a *agentConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost[a]
+	return c.lost[a.index]
 }
 
 func (c *cluster) reportDeath(err error) {

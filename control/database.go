@@ -74,8 +74,8 @@ func (d *databaseRun) drive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.describe(ctx, endpoints[0])
-	if err := d.withClient(ctx, endpoints[0], func(ctx context.Context, c database.Client) error {
+	d.describe(ctx)
+	if err := d.withAnyClient(ctx, func(ctx context.Context, c database.Client) error {
 		return d.plan.workload.Prepare(ctx, c)
 	}); err != nil {
 		return err
@@ -84,13 +84,13 @@ func (d *databaseRun) drive(ctx context.Context) error {
 		return err
 	}
 	loadErr := d.load(ctx, endpoints)
-	return errors.Join(loadErr, d.countKeys(ctx, endpoints[0]))
+	return errors.Join(loadErr, d.countKeys(ctx))
 }
 
 // describe notes what the running server says of itself.
-func (d *databaseRun) describe(ctx context.Context, endpoint string) {
+func (d *databaseRun) describe(ctx context.Context) {
 	d.record.Version = d.cluster.members[0].Version
-	_ = d.withClient(ctx, endpoint, func(ctx context.Context, c database.Client) error {
+	_ = d.withAnyClient(ctx, func(ctx context.Context, c database.Client) error {
 		v, ok := c.(database.Versioner)
 		if !ok {
 			return nil
@@ -187,14 +187,14 @@ func connectionCount(w config.Workload, clients int) int {
 
 // countKeys compares the keys in the store with the writes it acknowledged.
 // Fewer keys is lost data, and fails the run.
-func (d *databaseRun) countKeys(ctx context.Context, endpoint string) error {
+func (d *databaseRun) countKeys(ctx context.Context) error {
 	if d.plan.database.Workload.Operation != config.Write || len(d.stages) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
 	defer cancel()
 	keys := d.expectedKeys()
-	return d.withClient(ctx, endpoint, func(ctx context.Context, c database.Client) error {
+	return d.withAnyClient(ctx, func(ctx context.Context, c database.Client) error {
 		counter, ok := c.(database.Counter)
 		if !ok {
 			return nil
