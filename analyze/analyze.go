@@ -68,6 +68,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		return report, errors.Join(f.errs...)
 	}
 	nameColumns(columns)
+	compareColumns(columns, &f)
 	report.Out = opts.out(columns)
 	d := newDocument(columns, &f)
 	report.Text = d.text()

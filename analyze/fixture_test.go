@@ -72,7 +72,7 @@ func manifest(fixtures ...fixture) *result.Manifest {
 		db := result.Database{
 			Name: f.name, Kind: "etcd", Installation: "embedded", Version: "3.6.0", Operation: "write", RequestRate: f.rate,
 			Workload: json.RawMessage(`{}`), Status: f.status, Reason: f.reason,
-			Guarantee: result.Guarantee{Consistency: "linearizable", Reads: "linearizable", Durable: "after fsync on a majority", Placement: "all"},
+			Guarantee: result.Guarantee{Consistency: "linearizable", Reads: "linearizable", Durable: "after fsync on a majority", Fsync: true, Placement: "all"},
 			Settings:  []result.Setting{{Name: "snapshot-count", Value: "100000", Set: true, Reason: "differs between versions"}},
 		}
 		for n := 1; n <= 3; n++ {

@@ -101,6 +101,7 @@ func addedRows(columns []*column) []row {
 		plainRow(result.RowKeysCounted, keys(), (*column).keysCounted),
 		plainRow(result.RowKeysAcknowledged, keys(), (*column).keysAcknowledged),
 		row{name: result.RowReadsGuarantee, text: func(c *column) (string, string) { return words(c.db.Guarantee.Reads) }},
+		row{name: result.RowFsync, text: func(c *column) (string, string) { return yesNo(c.db.Guarantee.Fsync) }},
 		row{name: result.RowPlacement, text: func(c *column) (string, string) { return words(c.db.Guarantee.Placement) }},
 		row{name: result.RowClients, text: func(c *column) (string, string) {
 			return c.steps(func(s stage) int { return s.Clients })
@@ -109,6 +110,13 @@ func addedRows(columns []*column) []row {
 			return c.steps(func(s stage) int { return s.Connections })
 		}},
 	)
+}
+
+func yesNo(b bool) (shown, plain string) {
+	if b {
+		return "yes", "yes"
+	}
+	return "no", "no"
 }
 
 func words(s string) (shown, plain string) {

@@ -56,6 +56,10 @@ func checkDatabase(o Options, i int, d config.Database) (plan, error) {
 	if err != nil {
 		return plan{}, fmt.Errorf("%s: %w", at("workload.consistency"), err)
 	}
+	if limited, ok := driver.(database.ValueLimiter); ok && d.Workload.Value.Size > limited.MaxValueBytes() {
+		return plan{}, fmt.Errorf("%s: %s takes values of at most %d bytes: %w", at("workload.value.size"), d.Kind,
+			limited.MaxValueBytes(), database.ErrRefused)
+	}
 	w, err := workload.New(workload.Spec{
 		Operation: workload.Operation(d.Workload.Operation),
 		KeySize:   d.Workload.Key.Size,
@@ -89,6 +93,7 @@ func (p plan) record() (result.Database, error) {
 			Consistency: d.Workload.Consistency,
 			Reads:       p.guarantee.Reads,
 			Durable:     p.guarantee.Durable,
+			Fsync:       p.guarantee.Fsync,
 			Placement:   string(d.Workload.Placement),
 		},
 		Status: result.Running,

@@ -49,6 +49,12 @@ type Client interface {
 	Close() error
 }
 
+// A ValueLimiter is a [Driver] of a store that takes no values beyond a size.
+type ValueLimiter interface {
+	// MaxValueBytes returns the size of the largest value, in bytes.
+	MaxValueBytes() int
+}
+
 // A Counter can tell how many keys a store holds.
 type Counter interface {
 	// Count returns the number of keys that start with prefix.
@@ -95,6 +101,7 @@ func (t Target) RequestTimeout() time.Duration {
 type Guarantee struct {
 	Reads   string // what a read sees: "linearizable", "sequential" or "stale"
 	Durable string // when a write is acknowledged, in words
+	Fsync   bool   // the answer to a write waits for an fsync on a quorum
 }
 
 // A Member is one server of the cluster to launch.

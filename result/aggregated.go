@@ -37,6 +37,7 @@ const (
 	RowKeysCounted       = "KEYS-COUNTED"
 	RowKeysAcknowledged  = "KEYS-ACKNOWLEDGED"
 	RowReadsGuarantee    = "READS-GUARANTEE"
+	RowFsync             = "FSYNC-BEFORE-ANSWER"
 	RowPlacement         = "PLACEMENT"
 	RowClients           = "CLIENTS"
 	RowConnections       = "CONNECTIONS"

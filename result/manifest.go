@@ -87,6 +87,7 @@ type Guarantee struct {
 	Consistency string `json:"consistency"` // as configured: "linearizable", "stale", …
 	Reads       string `json:"reads"`       // what a read sees: "linearizable", "sequential", "stale"
 	Durable     string `json:"durable"`     // when a write is acknowledged, in words
+	Fsync       bool   `json:"fsync"`       // the answer to a write waits for an fsync on a quorum
 	Placement   string `json:"placement"`   // "all" or "leader"
 }
 

@@ -53,8 +53,9 @@ func New(raw json.RawMessage) (database.Driver, error) {
 
 // Guarantee tells what reads and writes promise.
 func (d *driver) Guarantee(consistency string) (database.Guarantee, error) {
-	g := database.Guarantee{Durable: "fsync of the write-ahead log on a quorum before the answer"}
+	g := database.Guarantee{Durable: "fsync of the write-ahead log on a quorum before the answer", Fsync: true}
 	if d.options.noFsync() {
+		g.Fsync = false
 		g.Durable = "in the memory of a quorum before the answer; no fsync, because flags.unsafe-no-fsync is set"
 	}
 	switch consistency {
