@@ -94,7 +94,7 @@ func size(h result.Host) string {
 func (c *column) storeFact() string {
 	parts := []string{fmt.Sprintf("%s: %s %s (installation %s), %d members", c.name, c.db.Kind,
 		cmp.Or(oneLine(c.db.Version), "of unknown version"), c.db.Installation, len(c.members))}
-	if reads := oneLine(c.db.Guarantee.Reads); reads != "" {
+	if reads := oneLine(c.readsPromise()); reads != "" {
 		parts = append(parts, "reads "+reads)
 	}
 	if durable := oneLine(c.db.Guarantee.Durable); durable != "" {

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func addedRows(columns []*column) []row {
 		plainRow(result.RowUnsent, requests(), (*column).unsent),
 		plainRow(result.RowKeysCounted, keys(), (*column).keysCounted),
 		plainRow(result.RowKeysAcknowledged, keys(), (*column).keysAcknowledged),
-		row{name: result.RowReadsGuarantee, text: func(c *column) (string, string) { return words(c.db.Guarantee.Reads) }},
+		row{name: result.RowReadsGuarantee, text: func(c *column) (string, string) { return words(cmp.Or(c.readsPromise(), "no reads")) }},
 		row{name: result.RowFsync, text: func(c *column) (string, string) { return yesNo(c.db.Guarantee.Fsync) }},
 		row{name: result.RowPlacement, text: func(c *column) (string, string) { return words(c.db.Guarantee.Placement) }},
 		row{name: result.RowClients, text: func(c *column) (string, string) {
