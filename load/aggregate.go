@@ -33,6 +33,7 @@ type aggregate struct {
 type interval struct {
 	service, response     *hist.Histogram
 	failed, indeterminate int64
+	late                  int64
 }
 
 type keyBucket struct {
@@ -78,6 +79,9 @@ func (a *aggregate) addOne(s *sample) {
 	in.service.Record(s.service)
 	if a.open {
 		in.response.Record(s.response)
+		if s.response-s.service > LateAfter {
+			in.late++
+		}
 	}
 	a.lastEnd = max(a.lastEnd, s.end)
 	a.lastSuccess = max(a.lastSuccess, s.end)
@@ -134,7 +138,7 @@ func (a *aggregate) take(unix int64) *interval {
 func (a *aggregate) release(in *interval) {
 	in.service.Reset()
 	in.response.Reset()
-	in.failed, in.indeterminate = 0, 0
+	in.failed, in.indeterminate, in.late = 0, 0, 0
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.spare = append(a.spare, in)

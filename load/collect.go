@@ -78,6 +78,7 @@ func (r *run) emit(unix int64, full bool) {
 	r.ok += in.service.Count()
 	r.sent.failed += in.failed
 	r.sent.indeterminate += in.indeterminate
+	r.sent.late += in.late
 	r.total.service.Merge(in.service)
 	r.total.response.Merge(in.response)
 	if r.options.Sink == nil {
@@ -92,6 +93,7 @@ func (r *run) emit(unix int64, full bool) {
 		Response:      r.responseOf(in),
 		Failed:        in.failed,
 		Indeterminate: in.indeterminate,
+		Late:          in.late,
 	})
 	if err != nil {
 		r.stop(err)

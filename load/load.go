@@ -32,8 +32,14 @@ type Indeterminater interface{ Indeterminate() bool }
 type Stage struct {
 	Number   int     // 1 for the first
 	Ops      []Op    // one per client
-	Requests int64   // to send in this stage
+	Requests int64   // to send in this stage, unless Duration is set
 	Rate     float64 // due requests per second; 0 is a closed loop
+	// Duration is how long requests are sent, however many they are; 0 leaves
+	// it to Requests.
+	Duration time.Duration
+	// Arrival of an open loop; empty means Constant. Seed fixes Poisson arrivals.
+	Arrival Arrival
+	Seed    int64
 }
 
 // An Outcome is what became of a stage. The measured window runs from Start,
@@ -45,7 +51,11 @@ type Outcome struct {
 	OK            int64
 	Failed        int64
 	Indeterminate int64
-	Unsent        int64
+	// Unsent were planned, or due within a stage's Duration, and never sent.
+	Unsent int64
+	// Late counts the ok requests of an open loop that were sent more than
+	// [LateAfter] after they were due.
+	Late int64
 	// Backoff is the time that clients paused after requests that failed,
 	// summed over the clients.
 	Backoff time.Duration
@@ -66,6 +76,7 @@ type Second struct {
 	Service, Response *hist.Histogram
 	Failed            int64
 	Indeterminate     int64
+	Late              int64 // see [Outcome]
 }
 
 // A Sink takes every second of a load, in order, about a second after it began
@@ -101,7 +112,8 @@ var ErrNoSuccess = errors.New("no request succeeded")
 
 // Options of a load.
 type Options struct {
-	// Requests of all stages together; sizes the by-key buckets.
+	// Requests of all stages together; sizes the by-key buckets. There are
+	// none if it is 0, as where stages have a Duration.
 	Requests int64
 	// Sink takes the seconds; nil drops them.
 	Sink Sink

@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-// due returns when request number n of an open loop is due, n counted from 0,
-// as the time since the loop began: n ÷ rate. It is arithmetic on n alone, so
-// no delay of one request moves another.
-func due(n int64, rate float64) time.Duration {
-	return time.Duration(float64(n) / rate * float64(time.Second))
-}
-
 // A sleeper waits again and again on one timer.
 type sleeper struct{ timer *time.Timer }
 

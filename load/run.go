@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +39,7 @@ func New(o Options) *Load {
 // other errors are [ErrNoSuccess] and those of the sink.
 func (l *Load) Run(ctx context.Context, s Stage) (Outcome, error) {
 	r := l.newRun(ctx, s)
-	r.start = l.clock.now()
+	r.begin()
 	for i, op := range s.Ops {
 		r.working.Add(1)
 		r.workers.Go(func() {
@@ -52,8 +53,9 @@ func (l *Load) Run(ctx context.Context, s Stage) (Outcome, error) {
 		close(done)
 	}()
 	err := r.collect(done)
-	l.first += s.Requests
-	return r.outcome(), err
+	outcome := r.outcome()
+	l.first += r.numbers()
+	return outcome, err
 }
 
 // Service returns the service times of all ok requests until now, Response
@@ -78,7 +80,8 @@ func (l *Load) Buckets() []Bucket { return l.sums.buckets() }
 type run struct {
 	*Load
 	stage     Stage
-	tickets   *tickets
+	tickets   *tickets  // of a closed loop
+	schedule  *schedule // of an open loop
 	recorders []*recorder
 	workers   sync.WaitGroup
 	working   atomic.Int64
@@ -90,13 +93,25 @@ type run struct {
 	land   context.CancelFunc
 
 	start time.Duration
+	until time.Duration // send nothing from here on; never, unless the stage has a Duration
 	end   time.Duration
 	sent  interval // what the stage's seconds add up to; only its counts are used
 	ok    int64
 }
 
+const never = time.Duration(math.MaxInt64)
+
 func (l *Load) newRun(ctx context.Context, s Stage) *run {
-	r := &run{Load: l, stage: s, tickets: newTickets(l.first, s.Requests)}
+	r := &run{Load: l, stage: s, until: never}
+	requests := s.Requests
+	if s.Duration > 0 {
+		requests = math.MaxInt64 - l.first
+	}
+	if s.Rate > 0 {
+		r.schedule = newSchedule(s)
+	} else {
+		r.tickets = newTickets(l.first, requests)
+	}
 	r.send, r.stop = context.WithCancelCause(ctx)
 	r.flight, r.land = context.WithCancel(context.WithoutCancel(ctx))
 	for range s.Ops {
@@ -106,24 +121,21 @@ func (l *Load) newRun(ctx context.Context, s Stage) *run {
 	return r
 }
 
-// work is one client: it sends requests until no ticket is left.
+// begin starts the stage's clock.
+func (r *run) begin() {
+	r.start = r.clock.now()
+	if r.stage.Duration > 0 {
+		r.until = r.start + r.stage.Duration
+	}
+}
+
+// work is one client: it sends requests until there are no more.
 func (r *run) work(op Op, rec *recorder) {
-	batch := int64(1)
 	w := worker{run: r, op: op, rec: rec}
-	for r.send.Err() == nil {
-		from, to := r.tickets.take(batch)
-		if from == to {
-			return
-		}
-		began := r.clock.now()
-		for seq := from; seq < to; seq++ {
-			if !w.request(seq) {
-				return
-			}
-		}
-		if r.stage.Rate == 0 {
-			batch = nextBatch(batch, r.clock.now()-began)
-		}
+	if r.schedule != nil {
+		w.openLoop()
+	} else {
+		w.closedLoop()
 	}
 }
 
@@ -136,41 +148,65 @@ type worker struct {
 	sleeper sleeper
 }
 
-// request sends one request when it is due and records it. It reports whether
-// the client should go on.
-func (w *worker) request(seq int64) bool {
-	dueAt := time.Duration(-1)
-	if w.stage.Rate > 0 {
-		dueAt = w.start + due(seq-w.first, w.stage.Rate)
-		if !w.sleeper.sleep(w.send, dueAt-w.clock.now()) {
-			return false
+// openLoop sends each request when it is due. Failures do not change the schedule.
+func (w *worker) openLoop() {
+	for w.send.Err() == nil {
+		n, at, ok := w.schedule.take()
+		if !ok {
+			return
 		}
-	} else if w.send.Err() != nil {
-		return false
+		due := w.start + at
+		if !w.sleeper.sleep(w.send, due-w.clock.now()) {
+			return
+		}
+		started := w.clock.now()
+		if started >= w.until {
+			return // due in time, but no client was free: it stays unsent
+		}
+		w.request(w.first+n, due, started)
 	}
-	started := w.clock.now()
-	if dueAt < 0 {
-		dueAt = started
+}
+
+// closedLoop sends the next request when the last was answered. A client whose
+// request failed pauses, so that the clients of a dead member do not eat the
+// requests of the others.
+func (w *worker) closedLoop() {
+	batch := int64(1)
+	for w.send.Err() == nil {
+		from, to := w.tickets.take(batch)
+		if from == to {
+			return
+		}
+		began := w.clock.now()
+		for seq := from; seq < to; seq++ {
+			started := w.clock.now()
+			if started >= w.until || w.send.Err() != nil {
+				return
+			}
+			if !w.request(seq, started, started) && !w.backOff() {
+				return
+			}
+		}
+		batch = nextBatch(batch, w.clock.now()-began)
 	}
+}
+
+// request sends one request, records it, and reports whether it succeeded.
+func (w *worker) request(seq int64, due, started time.Duration) bool {
 	err := w.op(w.flight, seq)
 	w.rec.begin()
 	end := w.clock.now()
-	if err == nil {
-		w.rec.ok(sample{seq: seq, end: end, service: end - started, response: end - dueAt})
-		w.pause = 0
-		return true
+	if err != nil {
+		w.rec.failed(end, err)
+		return false
 	}
-	w.rec.failed(end, err)
-	return w.backOff()
+	w.rec.ok(sample{seq: seq, end: end, service: end - started, response: end - due})
+	w.pause = 0
+	return true
 }
 
-// backOff pauses a closed-loop client whose request failed, so that the
-// clients of a dead member do not eat the requests of the others. An open loop
-// keeps its schedule.
+// backOff pauses and reports whether the client should go on.
 func (w *worker) backOff() bool {
-	if w.stage.Rate > 0 {
-		return true
-	}
 	w.pause = nextBackoff(w.pause)
 	w.backoff.Add(int64(w.pause))
 	return w.sleeper.sleep(w.send, w.pause)
@@ -181,14 +217,34 @@ func (r *run) outcome() Outcome {
 	o := Outcome{
 		Start:         r.clock.time(r.start),
 		End:           r.clock.time(max(r.end, r.start)),
-		Planned:       r.stage.Requests,
 		OK:            r.ok,
 		Failed:        r.sent.failed,
 		Indeterminate: r.sent.indeterminate,
+		Late:          r.sent.late,
 		Backoff:       time.Duration(r.backoff.Load()),
+	}
+	switch {
+	case r.schedule != nil:
+		o.Planned = r.schedule.planned()
+	case r.stage.Duration > 0:
+		o.Planned = o.Attempted()
+	default:
+		o.Planned = r.stage.Requests
 	}
 	o.Unsent = o.Planned - o.Attempted()
 	return o
+}
+
+// numbers is how many sequence numbers the stage has used up.
+func (r *run) numbers() int64 {
+	switch {
+	case r.schedule != nil:
+		return r.schedule.planned()
+	case r.stage.Duration > 0:
+		return r.tickets.next.Load() - r.first
+	default:
+		return r.stage.Requests
+	}
 }
 
 // errorf wraps the reason why a stage ended early.
