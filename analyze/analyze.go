@@ -35,6 +35,9 @@ type Report struct {
 	// Out is the folder written to, and Files are the paths of what was written.
 	Out   string
 	Files []string
+	// ClientBound names the columns in which the harness or its machine was the
+	// limit in more than 1 % of the seconds.
+	ClientBound []string
 	// Warnings are doubts about the figures; they do not make an analysis fail.
 	Warnings []error
 }
@@ -69,6 +72,11 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	}
 	nameColumns(columns)
 	compareColumns(columns, &f)
+	for _, c := range columns {
+		if c.isClientBound() {
+			report.ClientBound = append(report.ClientBound, c.name)
+		}
+	}
 	report.Out = opts.out(columns)
 	d := newDocument(columns, &f)
 	report.Text = d.text()

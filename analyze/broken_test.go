@@ -99,9 +99,9 @@ func TestUnreadableFilesOfACompleteRun(t *testing.T) {
 		change func(string) string
 		want   string
 	}{
-		{"cut off", result.TimeseriesFile, func(s string) string { return s[:len(s)-3] }, ":12: column 50: the line is cut off"},
+		{"cut off", result.TimeseriesFile, func(s string) string { return s[:len(s)-3] }, ":12: column 53: the line is cut off"},
 		{"no number", result.MemberMetricsFile(2), replaceLine(4, "1,2,3"), ":4: "},
-		{"wrong cell", result.TimeseriesFile, replaceLine(3, "1700000001,many,1,2,11,1100,0,0,1,true,2,11"), ":3: column CONTROL-CLIENT-NUM"},
+		{"wrong cell", result.TimeseriesFile, replaceLine(3, "1700000001,many,1,2,11,1100,0,0,1,true,2,11,0,"), ":3: column CONTROL-CLIENT-NUM"},
 		{"no header", result.ByKeyFile, replaceLine(1, "KEYS"), ":1: the header lacks the columns"},
 		{"empty", result.ClientMetricsFile, func(string) string { return "" }, "the file is empty"},
 		{"histogram", result.HistogramLogFile, replaceLine(8, "nonsense"), ":8: "},

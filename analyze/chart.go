@@ -21,6 +21,17 @@ type chart struct {
 	errors bool
 	// log spaces the y axis by powers of ten.
 	log bool
+	// bound are the seconds to mark as bound by the client.
+	bound []float64
+}
+
+// marked returns the chart with the seconds marked in which the client was the
+// limit, if it has seconds.
+func (ch chart) marked(columns []*column) chart {
+	if ch.x.column == result.PointSecondColumn {
+		ch.bound = boundSeconds(columns)
+	}
+	return ch
 }
 
 func secondsAxis() axis {

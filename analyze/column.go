@@ -90,7 +90,7 @@ func (c *column) join() {
 	}
 	c.seconds = secondsOf(all)
 	c.own = secondsOf([]samples{c.client})
-	c.notes = machineNotes(c)
+	c.notes = append(machineNotes(c), c.boundNote()...)
 	c.check()
 }
 

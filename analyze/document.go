@@ -72,7 +72,7 @@ func (d *document) write(ctx context.Context, w *writer) {
 		}
 		lines := ch.series(d.columns)
 		w.file(result.ChartPointsFile(ch.name), csvOf(ch.records(lines)))
-		svg, err := ch.draw(lines)
+		svg, err := ch.marked(d.columns).draw(lines)
 		if err != nil {
 			w.fail(err)
 			continue

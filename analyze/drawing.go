@@ -43,6 +43,12 @@ func (ch chart) draw(lines []series) ([]byte, error) {
 
 	title := textStyle(15)
 	inner.FillText(title, vg.Point{X: inner.Min.X, Y: inner.Max.Y - titleHeight/2}, ch.title)
+	if len(ch.bound) > 0 {
+		note := textStyle(11)
+		note.XAlign = text.XRight
+		note.Color = boundColor()
+		inner.FillText(note, vg.Point{X: inner.Max.X, Y: inner.Max.Y - titleHeight/2}, "marked below: client-bound seconds")
+	}
 	names := legend{style: textStyle(12), points: ch.errors}
 	for _, line := range lines {
 		names.names = append(names.names, line.name)
@@ -84,6 +90,9 @@ func (ch chart) plot(lines []series) *plot.Plot {
 	}
 	if nothing {
 		p.Add(emptyNote{})
+	}
+	if len(ch.bound) > 0 {
+		p.Add(boundMarks{ch.bound})
 	}
 	styleAxis(&p.X, ch.x.label)
 	styleAxis(&p.Y, ch.y.label)

@@ -93,9 +93,14 @@ func addedRows(columns []*column) []row {
 	if slices.ContainsFunc(columns, func(c *column) bool { return c.db.RequestRate > 0 }) {
 		rows = append(rows,
 			plainRow(result.RowTargetThroughput, perSecondUnit(), (*column).target),
-			plainRow(result.RowAchievedOfTarget, percent(), (*column).achieved))
+			plainRow(result.RowAchievedOfTarget, percent(), (*column).achieved),
+			plainRow(result.RowLate, requests(), (*column).late))
+	}
+	if slices.ContainsFunc(columns, func(c *column) bool { return c.db.RequestRate == 0 }) {
+		rows = append(rows, plainRow(result.RowClientTimeCovered, percent(), (*column).covered))
 	}
 	return append(rows,
+		row{name: result.RowClientBound, text: (*column).clientBound},
 		plainRow(result.RowFailed, requests(), (*column).failed),
 		plainRow(result.RowIndeterminate, requests(), (*column).indeterminate),
 		plainRow(result.RowUnsent, requests(), (*column).unsent),

@@ -128,7 +128,13 @@ func (d *databaseRun) warmUp(ctx context.Context, endpoints []string) error {
 // load runs the ladder and writes everything the clients saw.
 func (d *databaseRun) load(ctx context.Context, endpoints []string) (err error) {
 	w := d.plan.database.Workload
-	rec, err := newRecording(d.dir, d.record.Name, w.Requests, d.report)
+	network, _ := interfaceTo(ctx, d.agents[0].address)
+	bound := newBoundWatch(network)
+	watch, cancel := context.WithCancel(ctx)
+	defer cancel()
+	bound.second() // the first second is told from here
+	go bound.pulse(watch)
+	rec, err := newRecording(d.dir, d.record.Name, w.Requests, d.report, bound.second)
 	if err != nil {
 		return err
 	}
@@ -167,6 +173,7 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests i
 	s := &d.stages[i]
 	s.Start, s.End = outcome.Start.UnixNano(), outcome.End.UnixNano()
 	s.OK, s.Failed, s.Indeterminate, s.Unsent = outcome.OK, outcome.Failed, outcome.Indeterminate, outcome.Unsent
+	s.Late, s.Backoff = outcome.Late, outcome.Backoff
 	return errors.Join(err, conns.close(), d.writeManifest())
 }
 

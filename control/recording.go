@@ -22,13 +22,14 @@ type recording struct {
 	rows     *result.Table[result.TimeseriesRow]
 	logFile  *os.File
 	log      *hist.LogWriter
-	done     int64 // attempted until now
+	bound    func() string // why this second was bound by the client
+	done     int64         // attempted until now
 	errors   int64
 }
 
 var _ load.Sink = (*recording)(nil)
 
-func newRecording(dir, name string, requests int64, report *progress) (*recording, error) {
+func newRecording(dir, name string, requests int64, report *progress, bound func() string) (*recording, error) {
 	rows, err := result.CreateTable[result.TimeseriesRow](filepath.Join(dir, result.TimeseriesFile))
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func newRecording(dir, name string, requests int64, report *progress) (*recordin
 	if err != nil {
 		return nil, errors.Join(err, file.Close(), rows.Close())
 	}
-	return &recording{dir: dir, name: name, requests: requests, report: report, rows: rows, logFile: file, log: log}, nil
+	return &recording{dir: dir, name: name, requests: requests, report: report, rows: rows, logFile: file, log: log, bound: bound}, nil
 }
 
 // Second writes one second to disk.
@@ -50,7 +51,8 @@ func (r *recording) Second(s load.Second) error {
 		UnixSecond: s.Unix, Clients: s.Clients, Throughput: s.Service.Count(),
 		MinLatency: result.Gap(), AvgLatency: result.Gap(), MaxLatency: result.Gap(),
 		AvgResponseLatency: result.Gap(), MaxResponseLatency: result.Gap(),
-		Failed: s.Failed, Indeterminate: s.Indeterminate, Stage: s.Stage, FullSecond: s.Full,
+		Failed: s.Failed, Indeterminate: s.Indeterminate, Stage: s.Stage, FullSecond: s.Full, Late: s.Late,
+		ClientBound: r.bound(),
 	}
 	if s.Service.Count() > 0 {
 		row.MinLatency, row.AvgLatency, row.MaxLatency = ms(s.Service.Min()), mean(s.Service), ms(s.Service.Max())

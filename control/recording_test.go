@@ -27,7 +27,7 @@ func slow(_ context.Context, seq int64) error {
 func TestARecordingWritesEverySecondAndTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		rec, err := newRecording(dir, "x", 3500, newProgress(nil, false))
+		rec, err := newRecording(dir, "x", 3500, newProgress(nil, false), func() string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestAFullDiskEndsTheLoadAndIsTold(t *testing.T) {
 	}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		rec, err := newRecording(dir, "x", 1e6, newProgress(nil, false))
+		rec, err := newRecording(dir, "x", 1e6, newProgress(nil, false), func() string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

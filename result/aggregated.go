@@ -31,6 +31,9 @@ const (
 	RowSlowestResponse   = "SLOWEST-RESPONSE-LATENCY"
 	RowTargetThroughput  = "TARGET-THROUGHPUT"
 	RowAchievedOfTarget  = "ACHIEVED-OF-TARGET"
+	RowLate              = "LATE"
+	RowClientTimeCovered = "CLIENT-TIME-COVERED" // by latencies: Little's law
+	RowClientBound       = "CLIENT-BOUND"
 	RowFailed            = "FAILED"
 	RowIndeterminate     = "INDETERMINATE"
 	RowUnsent            = "UNSENT"

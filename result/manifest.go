@@ -138,6 +138,12 @@ type Stage struct {
 	Failed        int64 `json:"failed"`
 	Indeterminate int64 `json:"indeterminate"`
 	Unsent        int64 `json:"unsent"`
+	// Late counts the ok requests of an open loop that were sent late, because
+	// no client was free when they were due.
+	Late int64 `json:"late,omitempty"`
+	// Backoff is how long clients paused after requests that failed, summed over
+	// the clients.
+	Backoff time.Duration `json:"backoff_ns,omitempty"`
 }
 
 // Attempted is the number of requests that were sent.

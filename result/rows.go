@@ -17,6 +17,10 @@ type TimeseriesRow struct {
 	FullSecond         bool   `csv:"FULL-SECOND"`
 	AvgResponseLatency Number `csv:"AVG-RESPONSE-LATENCY-MS"` // from due; the service time in a closed loop
 	MaxResponseLatency Number `csv:"MAX-RESPONSE-LATENCY-MS"`
+	Late               int64  `csv:"LATE"` // ok requests of an open loop that were sent late
+	// ClientBound is why the harness or its machine was the limit in this
+	// second; empty if it was not.
+	ClientBound string `csv:"CLIENT-BOUND"`
 }
 
 // PercentileRow is one percentile of the service time of all ok requests.

@@ -21,6 +21,7 @@ type controlFlags struct {
 	overrides []string
 	databases string
 	noAnalyze bool
+	analysis  analysis
 	options   control.Options
 }
 
@@ -42,6 +43,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
 	flags.BoolVar(&f.options.KeepData, "keep-data", false, "leave the members' data directories where they are")
 	flags.BoolVar(&f.noAnalyze, "no-analyze", false, "do not make table and charts at the end")
+	f.analysis.addFlags(c)
 	return c
 }
 
@@ -63,12 +65,14 @@ func (f *controlFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	o.AgentCommand = []string{self, "agent", "--databases", f.databases}
 	o.Version = version()
 	o.Progress, o.Terminal = stderr, isTerminal(stderr)
+	f.analysis.stdout, f.analysis.stderr = stdout, stderr
 	dir, err := control.Run(ctx, o)
 	if dir == "" || f.noAnalyze {
 		return err
 	}
+	f.analysis.failIfClientBound = f.analysis.failIfClientBound && err == nil // a failure outweighs it
 	// What an interrupted run has measured is analysed too.
-	return errors.Join(err, analyzeAndPrint(context.WithoutCancel(ctx), []string{dir}, "", stdout, stderr))
+	return errors.Join(err, f.analysis.print(context.WithoutCancel(ctx), []string{dir}, ""))
 }
 
 func isTerminal(w io.Writer) bool {

@@ -28,6 +28,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitThreshold   = 3
 	exitInterrupted = 130
 )
 
@@ -78,6 +79,8 @@ func statusOf(err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage), errors.As(err, &mistake), errors.Is(err, control.ErrConfiguration):
 		return exitUsage
+	case errors.Is(err, errThreshold):
+		return exitThreshold
 	default:
 		return exitFailed
 	}
@@ -91,7 +94,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 Consul, samples every machine each second, and makes tables and charts of it.
 
 Exit status: 0 done, 1 the run failed, 2 wrong usage or configuration,
-130 interrupted.`,
+3 a threshold missed, 130 interrupted.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
