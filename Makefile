@@ -20,7 +20,8 @@ databases: ## install real ZooKeeper and Consul under databases/
 
 .PHONY: test-databases
 test-databases: databases ## the tests against all installed databases
-	DBTESTER_DATABASES=$(CURDIR)/databases $(GO) test -count=1 -timeout 20m ./database/...
+	DBTESTER_DATABASES=$(CURDIR)/databases $(GO) test -count=1 -p 1 -timeout 20m ./database/...
+	DBTESTER_DATABASES=$(CURDIR)/databases $(GO) test -count=1 -timeout 20m -run EveryStore ./cmd/dbtester
 
 .PHONY: lint
 lint: ## golangci-lint, and the protocol
