@@ -18,6 +18,10 @@ test: ## all tests that need nothing but Go
 databases: ## install real ZooKeeper and Consul under databases/
 	scripts/install-databases.sh
 
+.PHONY: test-scripts
+test-scripts: ## the installer, without a network
+	bash scripts/install-databases_test.sh
+
 .PHONY: test-databases
 test-databases: databases ## the tests against all installed databases
 	DBTESTER_DATABASES=$(CURDIR)/databases $(GO) test -count=1 -p 1 -timeout 20m ./database/...

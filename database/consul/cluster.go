@@ -88,7 +88,7 @@ func (c *client) list(ctx context.Context, prefix string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }() // all that is wanted has been read
 	switch answer.StatusCode {
 	case http.StatusOK:
 		return countStrings(answer.Body)

@@ -50,15 +50,13 @@ func serverOutcomes() []outcome {
 // sortError sorts an error of the client library. When in doubt the request may
 // have been applied.
 func sortError(err error) *database.Error {
-	var sorted *database.Error
-	if errors.As(err, &sorted) {
+	if sorted, ok := errors.AsType[*database.Error](err); ok {
 		return sorted
 	}
 	if sorted := database.ContextError(err); sorted != nil {
 		return sorted
 	}
-	var status api.StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[api.StatusError](err); ok {
 		kind, mayBeApplied := statusOutcome(status)
 		return &database.Error{Kind: kind, MayBeApplied: mayBeApplied, Err: err}
 	}

@@ -171,6 +171,6 @@ func (c *client) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return database.ContextError(database.ErrClosed)
 	}
-	c.session.close()
+	c.close()
 	return nil
 }

@@ -64,3 +64,33 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestOneMember checks a cluster of one, where every consistency sees the
+// client's own writes at once, and that its data outlives a restart.
+func TestOneMember(t *testing.T) {
+	for _, i := range installations(t) {
+		t.Run(i.Name, func(t *testing.T) {
+			d := newDriver(t, `{"heap": "256m"}`)
+			cluster := databasetest.StartCluster(t, d, i, hosts()[:1]...)
+			for _, consistency := range []string{"sequential", "stale", "sync", "linearizable"} {
+				c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: consistency})
+				if err := c.Put(t.Context(), "k1", []byte(consistency)); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := c.Get(t.Context(), "k1"); err != nil || string(got) != consistency {
+					t.Errorf("%s: got %q, %v, want what was put", consistency, got, err)
+				}
+			}
+			cluster.Stop(t, 0, 15*time.Second)
+			cluster.Start(t, 0)
+			cluster.WaitReady(t, 0)
+			c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
+			if keys, err := c.(database.Counter).Count(t.Context(), "k"); err != nil || keys != 1 {
+				t.Errorf("after the restart: got %d keys, %v, want 1", keys, err)
+			}
+			if leads, err := c.(database.LeaderProber).IsLeader(t.Context()); err != nil || !leads {
+				t.Errorf("got leader %v, %v, want the only member to lead", leads, err)
+			}
+		})
+	}
+}

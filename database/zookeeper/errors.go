@@ -57,8 +57,7 @@ func outcomes() []outcome {
 // sortError sorts an error of the library. When in doubt the request may have
 // been applied.
 func sortError(err error) *database.Error {
-	var sorted *database.Error
-	if errors.As(err, &sorted) {
+	if sorted, ok := errors.AsType[*database.Error](err); ok {
 		return sorted
 	}
 	for _, o := range outcomes() {

@@ -126,7 +126,7 @@ func (f *fake) takeKeys() string {
 
 func (f *fake) serve(t *testing.T, conn net.Conn) {
 	t.Helper()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the other side may have gone
 	if !f.handshake(conn) {
 		return
 	}

@@ -206,6 +206,7 @@ func leader(t *testing.T, d database.Driver, cluster *databasetest.Cluster) int 
 }
 
 func killMember(t *testing.T, d database.Driver, cluster *databasetest.Cluster, victim int) {
+	t.Helper()
 	const timeout = 2 * time.Second
 	w := &writers{prefix: fmt.Sprintf("k%d-", time.Now().UnixNano()), timeout: timeout, kinds: make(map[string]int)}
 	ctx, stop := context.WithCancel(t.Context())
@@ -262,11 +263,12 @@ type writers struct {
 }
 
 func (w *writers) run(ctx context.Context, t *testing.T, c database.Client) {
+	t.Helper()
 	for ctx.Err() == nil {
 		key := fmt.Sprintf("%s%010d", w.prefix, w.attempted.Add(1))
 		start := time.Now()
 		// Not ctx: the end of the test must not look like an error of the store.
-		err := c.Put(t.Context(), key, []byte("value"))
+		err := c.Put(context.WithoutCancel(ctx), key, []byte("value"))
 		if took := time.Since(start); took > w.timeout+time.Second {
 			t.Errorf("put took %v, want %v or little more", took, w.timeout)
 		}

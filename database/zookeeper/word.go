@@ -57,7 +57,7 @@ func askStatus(ctx context.Context, address string) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()                                              // all that is wanted has been read
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // ends the read below
 	defer stop()
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
