@@ -104,7 +104,7 @@ func TestGuarantee(t *testing.T) {
 		"linearizable": "linearizable", "serializable": "stale", "stale": "stale",
 	} {
 		got, err := d.Guarantee(consistency)
-		if diff := cmp.Diff(database.Guarantee{Reads: reads, Durable: durable}, got); err != nil || diff != "" {
+		if diff := cmp.Diff(database.Guarantee{Reads: reads, Durable: durable, Fsync: true}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", consistency, err, diff)
 		}
 	}
@@ -113,7 +113,7 @@ func TestGuarantee(t *testing.T) {
 	}
 	for _, value := range []string{`true`, `"true"`, `1`, `"T"`} {
 		got, err := newTestDriver(t, `{"flags": {"unsafe-no-fsync": `+value+`}}`).Guarantee("linearizable")
-		if err != nil || !strings.Contains(got.Durable, "no fsync") {
+		if err != nil || got.Fsync || !strings.Contains(got.Durable, "no fsync") {
 			t.Errorf("without fsync, %s: got %q, %v, want it to say so", value, got.Durable, err)
 		}
 	}
