@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"os"
 
 	"github.com/dbtester/dbtester/result"
 )

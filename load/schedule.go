@@ -38,7 +38,7 @@ type schedule struct {
 func newSchedule(s Stage) *schedule {
 	c := &schedule{rate: s.Rate, end: s.Requests, until: s.Duration}
 	if s.Arrival == Poisson {
-		c.random = rand.New(rand.NewPCG(uint64(s.Seed), uint64(s.Number)))
+		c.random = rand.New(rand.NewPCG(uint64(s.Seed), uint64(s.Number))) //nolint:gosec // arrivals are to be repeatable, not secret
 	}
 	return c
 }

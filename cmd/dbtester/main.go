@@ -56,7 +56,7 @@ func interruptible() (context.Context, func()) {
 
 // run is the whole program without the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(stdout, stderr)
+	root := newRoot(stdout, stderr) //nolint:contextcheck // cobra hands the context to each command
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -68,7 +68,7 @@ func sockets(t *testing.T, port string) (stop func() map[string]bool) {
 		for {
 			for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 				text, _ := os.ReadFile(file)
-				for _, line := range strings.Split(string(text), "\n") {
+				for line := range strings.SplitSeq(string(text), "\n") {
 					if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[2], suffix) && f[3] == "01" {
 						seen[f[1]+" "+f[2]] = true
 					}
