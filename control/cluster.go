@@ -28,6 +28,8 @@ type cluster struct {
 	plan    plan
 	dir     string // the database's result folder
 	members []result.Member
+	// settings are what was set or left for a member, for the manifest.
+	settings []result.Setting
 
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
@@ -81,6 +83,13 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 	m := &c.members[a.index-1]
 	m.Endpoint, m.Version, m.PID = s.GetEndpoint(), s.GetVersion(), int(s.GetPid())
 	m.Device, m.Interface = s.GetDevice(), s.GetInterface()
+	if a.index == 1 { // the members are launched alike
+		for _, set := range s.GetSettings() {
+			c.settings = append(c.settings, result.Setting{
+				Name: set.GetName(), Value: set.GetValue(), Set: set.GetSet(), Reason: set.GetReason(),
+			})
+		}
+	}
 }
 
 // snapshot returns what is known of the members now.

@@ -181,6 +181,7 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests i
 func (d *databaseRun) writeManifest() error {
 	d.record.Stages = d.stages
 	d.record.Members = d.cluster.snapshot()
+	d.record.Settings = d.cluster.settings
 	return d.manifest.Write(d.run.dir)
 }
 

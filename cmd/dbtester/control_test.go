@@ -31,6 +31,9 @@ func TestAnExperimentFromStartToTable(t *testing.T) {
 	if len(d.Stages) != 2 || d.Stages[0].OK != 1500 || d.Stages[1].Clients != 20 || d.Stages[1].Connections != 5 {
 		t.Errorf("stages %+v, want 1,500 requests of 1 and of 20 clients", d.Stages)
 	}
+	if len(d.Settings) == 0 || len(d.Members) != 3 || d.Members[2].CPUSeconds == 0 || d.Members[0].DataBytes == 0 {
+		t.Errorf("settings %v, members %+v: want what was set and how the members ended", d.Settings, d.Members)
+	}
 	for _, name := range []string{
 		result.TimeseriesFile, result.PercentileFile, result.DistributionFile, result.SummaryFile, result.ByKeyFile,
 		result.ClientMetricsFile, result.DiskSpaceFile, result.HistogramLogFile,
