@@ -98,7 +98,7 @@ func checkHeader[R result.Row](header []byte, path string) error {
 	if err != nil {
 		return &result.SyntaxError{File: path, Line: 1, Err: err}
 	}
-	missing := slices.DeleteFunc(result.Header[R](), func(name string) bool { return slices.Contains(names, name) })
+	missing := result.MissingColumns[R](names)
 	if len(missing) > 0 {
 		return &result.SyntaxError{File: path, Line: 1, Err: fmt.Errorf("the header lacks the columns %q", missing)}
 	}

@@ -1,5 +1,8 @@
 package result
 
+// Columns marked added are not in the published results: a file without them can
+// be read, and their figures are gaps there.
+
 // TimeseriesRow is one second of one load stage as the clients saw it. A second
 // that two stages share has two rows.
 type TimeseriesRow struct {
@@ -10,24 +13,24 @@ type TimeseriesRow struct {
 	MaxLatency Number `csv:"MAX-LATENCY-MS"`
 	Throughput int64  `csv:"AVG-THROUGHPUT"` // ok requests that completed in this second
 
-	Failed        int64 `csv:"FAILED"`        // requests that certainly had no effect
-	Indeterminate int64 `csv:"INDETERMINATE"` // requests that may or may not have been applied
-	Stage         int   `csv:"STAGE"`         // 1 for the first load stage
+	Failed        int64 `csv:"FAILED" added:"true"`        // requests that certainly had no effect
+	Indeterminate int64 `csv:"INDETERMINATE" added:"true"` // requests that may or may not have been applied
+	Stage         int   `csv:"STAGE" added:"true"`         // 1 for the first load stage
 	// FullSecond tells that the stage's measured window covers the whole second.
-	FullSecond         bool   `csv:"FULL-SECOND"`
-	AvgResponseLatency Number `csv:"AVG-RESPONSE-LATENCY-MS"` // from due; the service time in a closed loop
-	MaxResponseLatency Number `csv:"MAX-RESPONSE-LATENCY-MS"`
-	Late               int64  `csv:"LATE"` // ok requests of an open loop that were sent late
+	FullSecond         bool   `csv:"FULL-SECOND" added:"true"`
+	AvgResponseLatency Number `csv:"AVG-RESPONSE-LATENCY-MS" added:"true"` // from due; the service time in a closed loop
+	MaxResponseLatency Number `csv:"MAX-RESPONSE-LATENCY-MS" added:"true"`
+	Late               int64  `csv:"LATE" added:"true"` // ok requests of an open loop that were sent late
 	// ClientBound is why the harness or its machine was the limit in this
 	// second; empty if it was not.
-	ClientBound string `csv:"CLIENT-BOUND"`
+	ClientBound string `csv:"CLIENT-BOUND" added:"true"`
 }
 
 // PercentileRow is one percentile of the service time of all ok requests.
 type PercentileRow struct {
 	Percentile string `csv:"LATENCY-PERCENTILE"` // "p99.9"
 	Latency    Number `csv:"LATENCY-MS"`
-	Response   Number `csv:"RESPONSE-LATENCY-MS"` // the same percentile of the response time
+	Response   Number `csv:"RESPONSE-LATENCY-MS" added:"true"` // the same percentile of the response time
 }
 
 // DistributionRow counts the ok requests of one histogram bucket.
@@ -42,7 +45,7 @@ type ByKeyRow struct {
 	MinLatency Number `csv:"MIN-LATENCY-MS"` // service time of the bucket's own ok requests
 	AvgLatency Number `csv:"AVG-LATENCY-MS"`
 	MaxLatency Number `csv:"MAX-LATENCY-MS"`
-	Count      int64  `csv:"COUNT"` // ok requests in the bucket
+	Count      int64  `csv:"COUNT" added:"true"` // ok requests in the bucket
 }
 
 // DiskSpaceRow is the size of one member's data directory when it was stopped.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 
 	"github.com/jszwec/csvutil"
 )
@@ -116,10 +118,13 @@ func ParseTable[R Row](r io.Reader, name string) ([]R, error) {
 	} else if err != nil {
 		return nil, syntaxError(name, cells, err)
 	}
-	decoder.DisallowMissingColumns = true
+	if missing := MissingColumns[R](decoder.Header()); len(missing) > 0 {
+		return nil, &SyntaxError{File: name, Line: 1, Err: fmt.Errorf("the header lacks the columns %q", missing)}
+	}
+	unknown := unknownRow[R]()
 	var rows []R
 	for {
-		var row R
+		row := unknown
 		err := decoder.Decode(&row)
 		if errors.Is(err, io.EOF) {
 			return rows, nil
@@ -131,14 +136,36 @@ func ParseTable[R Row](r io.Reader, name string) ([]R, error) {
 	}
 }
 
+// MissingColumns returns the columns a file with that header must have and lacks.
+func MissingColumns[R Row](header []string) []string {
+	var missing []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+		name := field.Tag.Get("csv")
+		if field.Tag.Get("added") == "" && !slices.Contains(header, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// unknownRow is a row whose figures are all gaps: those of the columns that a
+// file lacks stay so.
+func unknownRow[R Row]() R {
+	var row R
+	fields := reflect.ValueOf(&row).Elem()
+	for i := range fields.NumField() {
+		if fields.Field(i).Type() == reflect.TypeFor[Number]() {
+			fields.Field(i).SetFloat(float64(Gap()))
+		}
+	}
+	return row
+}
+
 // syntaxError finds the place of a decoding error.
 func syntaxError(name string, cells *csv.Reader, err error) error {
-	var missing *csvutil.MissingColumnsError
 	var cell *csvutil.DecodeError
 	var line *csv.ParseError
 	switch {
-	case errors.As(err, &missing):
-		return &SyntaxError{File: name, Line: 1, Err: fmt.Errorf("missing columns %q", missing.Columns)}
 	case errors.As(err, &cell):
 		return &SyntaxError{File: name, Line: cell.Line, Column: cell.Field, Err: cell.Err}
 	case errors.As(err, &line):

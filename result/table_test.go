@@ -88,7 +88,7 @@ func TestUnreadableTablesNameThePlace(t *testing.T) {
 		rows       int
 	}{
 		"empty file":      {"", "x.csv: the file is empty", 0},
-		"missing column":  {"LATENCY-MS\n1\n", `x.csv:1: missing columns ["COUNT"]`, 0},
+		"missing column":  {"LATENCY-MS\n1\n", `x.csv:1: the header lacks the columns ["COUNT"]`, 0},
 		"not a number":    {header + "1,2\n1.5,many\n", "x.csv:3: column COUNT", 1},
 		"not a latency":   {header + "fast,2\n", "x.csv:2: column LATENCY-MS", 0},
 		"truncated line":  {header + "1,2\n2", "x.csv:3: column 1: wrong number of fields", 1},
@@ -109,6 +109,14 @@ func TestColumnsOfALaterVersionAreIgnored(t *testing.T) {
 	rows, err := result.ParseTable[result.DistributionRow](strings.NewReader("NEW,LATENCY-MS,COUNT\nx,1.5,2\n"), "x.csv")
 	if err != nil || len(rows) != 1 || rows[0].Count != 2 || rows[0].Latency != 1.5 {
 		t.Errorf("rows = %v, error %v", rows, err)
+	}
+}
+
+func TestPublishedFilesCanBeRead(t *testing.T) {
+	const published = "UNIX-SECOND,CONTROL-CLIENT-NUM,MIN-LATENCY-MS,AVG-LATENCY-MS,MAX-LATENCY-MS,AVG-THROUGHPUT\n1493340000,1,0.9,1.1,3.5,880\n"
+	rows, err := result.ParseTable[result.TimeseriesRow](strings.NewReader(published), "x.csv")
+	if err != nil || len(rows) != 1 || rows[0].Throughput != 880 || rows[0].MaxResponseLatency.Known() {
+		t.Errorf("rows %+v, error %v; want the one row, with gaps for what was not recorded", rows, err)
 	}
 }
 

@@ -19,14 +19,14 @@ type store struct {
 
 type shard struct {
 	mu     sync.RWMutex
-	values map[string][]byte
+	values map[string]*[]byte // pointers: assigning to a map's key would keep the caller's memory
 	_      [64]byte // keeps the locks of two shards off one cache line
 }
 
 func (s *store) init() {
 	s.seed = maphash.MakeSeed()
 	for i := range s.shards {
-		s.shards[i].values = make(map[string][]byte)
+		s.shards[i].values = make(map[string]*[]byte)
 	}
 }
 
@@ -34,23 +34,30 @@ func (s *store) shard(key string) *shard {
 	return &s.shards[maphash.String(s.seed, key)%shardCount]
 }
 
-// put copies the value, unless the same bytes are there already.
+// put copies key and value, unless the same bytes are there already.
 func (s *store) put(key string, value []byte) {
 	shard := s.shard(key)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if old, ok := shard.values[key]; ok && bytes.Equal(old, value) {
+	place, ok := shard.values[key]
+	if !ok {
+		place = new([]byte)
+		shard.values[strings.Clone(key)] = place
+	} else if bytes.Equal(*place, value) {
 		return
 	}
-	shard.values[key] = bytes.Clone(value)
+	*place = bytes.Clone(value)
 }
 
 func (s *store) get(key string) ([]byte, bool) {
 	shard := s.shard(key)
 	shard.mu.RLock()
 	defer shard.mu.RUnlock()
-	value, ok := shard.values[key]
-	return value, ok
+	place, ok := shard.values[key]
+	if !ok {
+		return nil, false
+	}
+	return *place, true
 }
 
 func (s *store) count(prefix string) int64 {
