@@ -52,6 +52,29 @@ databases:
       key: {size: 16}
 `
 
+// everything has what the others leave to defaults, and databases that replace it.
+const everything = `workload:
+  operation: mixed
+  reads: 0.9
+  duration: 30s
+  clients: 100
+  rate: [1000, 2000.5]
+  arrival: poisson
+  key: {size: 16, order: zipfian, space: 100000, skew: 1.1}
+  value: {size: 512, compressible: 0.5}
+  warm_up: {duration: 1m}
+databases:
+  - {name: same, kind: etcd, installation: embedded}
+  - name: counted
+    kind: etcd
+    installation: embedded
+    workload: {requests: 5000, warm_up: {requests: 10}, rate: 7}
+  - name: cold
+    kind: etcd
+    installation: embedded
+    workload: {operation: write, reads: 0, rate: 0, arrival: constant, clients: [1, 2], warm_up: {requests: 0}, key: {order: uniform}}
+`
+
 func mustParse(t *testing.T, doc string, overrides ...string) *Experiment {
 	t.Helper()
 	e, err := Parse("test.yaml", []byte(doc), overrides)
@@ -68,8 +91,8 @@ func same(a, b *Experiment) string {
 
 func TestParseFillsInDefaults(t *testing.T) {
 	workload := Workload{
-		Operation: Write, Requests: 10_000, Clients: []int{1}, Key: Key{Size: 256, Order: Sequential},
-		Value: Value{Size: 1024}, Consistency: "linearizable", Placement: All, Timeout: 5 * time.Second,
+		Operation: Write, Requests: 10_000, Clients: []int{1}, Rates: []float64{0}, Arrival: Constant,
+		Key: Key{Size: 256, Order: Sequential, Skew: 0.99}, Value: Value{Size: 1024}, Consistency: "linearizable", Placement: All, Timeout: 5 * time.Second,
 	}
 	want := &Experiment{
 		Name: "test", Title: "test", Seed: 1, Workload: workload,
@@ -82,11 +105,12 @@ func TestParseFillsInDefaults(t *testing.T) {
 
 func TestADatabaseOverridesKeyByKey(t *testing.T) {
 	shared := Workload{
-		Operation: Read, Requests: 1000, Clients: []int{1, 10}, Key: Key{Size: 8, Order: Same},
+		Operation: Read, Requests: 1000, Clients: []int{1, 10}, Rates: []float64{0}, Arrival: Constant,
+		Key:         Key{Size: 8, Order: Same, Skew: 0.99},
 		Consistency: "linearizable", Placement: All, WarmUp: WarmUp{Requests: 5}, Timeout: 5 * time.Second,
 	}
 	own := shared
-	own.Clients, own.Rate, own.Timeout = []int{700}, 2.5, 90*time.Second
+	own.Clients, own.Rate, own.Rates, own.Timeout = []int{700}, 2.5, []float64{2.5}, 90*time.Second
 	own.Consistency, own.Placement, own.Key.Size = "stale", Leader, 16
 	want := &Experiment{
 		Name: "test", Title: "Two stores", Description: "First line.\nSecond line.\n",
@@ -104,8 +128,51 @@ func TestADatabaseOverridesKeyByKey(t *testing.T) {
 	}
 }
 
+func TestParseReadsEveryKey(t *testing.T) {
+	want := Workload{
+		Operation: Mixed, Reads: 0.9, Duration: 30 * time.Second, Clients: []int{100},
+		Rates: []float64{1000, 2000.5}, Rate: 1000, Arrival: Poisson,
+		Key:   Key{Size: 16, Order: Zipfian, Space: 100_000, Skew: 1.1},
+		Value: Value{Size: 512, Compressible: 0.5}, Consistency: "linearizable", Placement: All,
+		WarmUp: WarmUp{Duration: time.Minute}, Timeout: 5 * time.Second,
+	}
+	counted := want
+	counted.Requests, counted.Duration, counted.WarmUp = 5000, 0, WarmUp{Requests: 10}
+	counted.Rates, counted.Rate = []float64{7}, 7
+	cold := want
+	cold.Operation, cold.Reads, cold.WarmUp, cold.Key.Order = Write, 0, WarmUp{}, Uniform
+	cold.Rates, cold.Rate, cold.Arrival, cold.Clients = []float64{0}, 0, Constant, []int{1, 2}
+	e := mustParse(t, everything)
+	for i, want := range []Workload{want, counted, cold} {
+		if diff := cmp.Diff(want, e.Databases[i].Workload); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.Databases[i].Name, diff)
+		}
+	}
+	if diff := cmp.Diff(want, e.Workload); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	e := mustParse(t, everything)
+	for i, want := range [][]Step{
+		{{Clients: 100, Rate: 1000, Duration: 30 * time.Second}, {Clients: 100, Rate: 2000.5, Duration: 30 * time.Second}},
+		{{Clients: 100, Rate: 7, Requests: 5000}},
+		{{Clients: 1, Duration: 30 * time.Second}, {Clients: 2, Duration: 30 * time.Second}},
+	} {
+		if diff := cmp.Diff(want, e.Databases[i].Workload.Steps()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.Databases[i].Name, diff)
+		}
+	}
+	got := Workload{Requests: 11, Clients: []int{1, 2, 3}, Rate: 5}.Steps()
+	want := []Step{{Clients: 1, Rate: 5, Requests: 4}, {Clients: 2, Rate: 5, Requests: 4}, {Clients: 3, Rate: 5, Requests: 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("11 requests in three steps (-want +got):\n%s", diff)
+	}
+}
+
 func TestTheJSONOfAnExperimentIsTheSameExperiment(t *testing.T) {
-	for _, doc := range []string{smallest, compared} {
+	for _, doc := range []string{smallest, compared, everything} {
 		e := mustParse(t, doc)
 		data, err := json.Marshal(e)
 		if err != nil {

@@ -103,12 +103,13 @@ func (d *decoder) fields(n *node, path string, v reflect.Value) {
 // list fills a slice. A single number stands for a list of one.
 func (d *decoder) list(n *node, path string, v reflect.Value) {
 	element := v.Type().Elem()
-	single := n.kind == number && element.Kind() == reflect.Int
+	one := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number"}[element.Kind()]
+	single := n.kind == number && one != ""
 	switch {
 	case single:
 		n = &node{kind: list, items: []*node{n}, at: n.at}
-	case n.kind != list && element.Kind() == reflect.Int:
-		d.wrong(n, path, "a whole number or a list of them")
+	case n.kind != list && one != "":
+		d.wrong(n, path, one+" or a list of them")
 		return
 	case n.kind != list:
 		d.wrong(n, path, "a list")
@@ -151,6 +152,10 @@ func (d *decoder) duration(n *node, path string, into *time.Duration) {
 	parsed, err := time.ParseDuration(n.scalar)
 	if n.kind != text || err != nil {
 		d.wrong(n, path, "a duration with its unit, such as 500ms or 5s")
+		return
+	}
+	if parsed == 0 {
+		d.add(n.at, path, "want more than %s, or leave out the key", n.scalar)
 		return
 	}
 	*into = parsed

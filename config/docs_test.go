@@ -48,7 +48,7 @@ func keyDefaults(t *testing.T) map[string]string {
 			case field.Kind() == reflect.Slice && field.Len() == 0, field.Kind() == reflect.String && field.Len() == 0:
 				keys[key] = ""
 			default:
-				keys[key] = atPath(t, v.Interface(), name)
+				keys[key] = strings.TrimPrefix(atPath(t, v.Interface(), name), "null")
 			}
 		}
 	}
@@ -74,8 +74,13 @@ func TestTheManualKnowsEveryKeyAndDefault(t *testing.T) {
 		if name != key[strings.LastIndex(key, ".")+1:] {
 			t.Errorf("the example of %s is %q, want its own key", key, example)
 		}
-		set := strings.ReplaceAll(key, "[]", "[0]") + "=" + value
-		if _, err := Parse("x.yaml", []byte(smallest), []string{"workload.requests=1000000", set}); err != nil && key != "workload" {
+		company := map[string][]string{
+			"workload.reads":   {"workload.operation=mixed", "workload.key.order=same"},
+			"workload.arrival": {"workload.rate=1000"},
+		}[key]
+		sets := slices.Concat(company, []string{"workload.requests=1000000"})
+		sets = append(sets, strings.ReplaceAll(key, "[]", "[0]")+"="+value)
+		if _, err := Parse("x.yaml", []byte(smallest), sets); err != nil && key != "workload" {
 			t.Errorf("the example of %s is refused: %v", key, err)
 		}
 	}
@@ -165,7 +170,8 @@ func TestTheSchemaHasTheLimits(t *testing.T) {
 	s := schema(t)
 	for key, highest := range map[string]float64{
 		"requests": MaxRequests, "clients": MaxClients, "connections": MaxClients, "rate": MaxRate,
-		"key.size": MaxKeySize, "value.size": MaxValueSize, "warm_up.requests": MaxRequests,
+		"key.size": MaxKeySize, "key.space": MaxSpace, "key.skew": MaxSkew, "value.size": MaxValueSize, "warm_up.requests": MaxRequests,
+		"value.compressible": 1,
 	} {
 		for excess, want := range map[float64]bool{0: true, 1: false} {
 			doc := fmt.Sprintf("%s%s", aDatabase, nested("workload."+key, fmt.Sprintf("%.0f", highest+excess)))
@@ -193,9 +199,16 @@ func TestTheSchemaRefusesWhatParseRefuses(t *testing.T) {
 			t.Errorf("%s: the schema accepts\n%s", name, test.doc)
 		}
 	}
-	for _, doc := range []string{smallest, compared, pair} {
+	for _, doc := range []string{smallest, compared, pair, everything} {
 		if !accepts(t, s, []byte(doc)) {
 			t.Errorf("the schema refuses\n%s", doc)
+		}
+		effective, err := json.Marshal(mustParse(t, doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !accepts(t, s, effective) {
+			t.Errorf("the schema refuses the effective\n%s", effective)
 		}
 	}
 }

@@ -40,7 +40,7 @@ var refusedByBoth = map[string]struct{ doc, want string }{
 		"workload: {operation: write, clients: [1, x]}\n" + aDatabase,
 		`1:43: workload.clients[1]: want a whole number, not the text "x"`,
 	},
-	"text for rate": {"workload: {operation: write, rate: fast}\n" + aDatabase, `1:36: workload.rate: want a number, not the text "fast"`},
+	"text for rate": {"workload: {operation: write, rate: fast}\n" + aDatabase, `1:36: workload.rate: want a number or a list of them, not the text "fast"`},
 	"no unit": {
 		"workload: {operation: write, timeout: 5}\n" + aDatabase,
 		"1:39: workload.timeout: want a duration with its unit, such as 500ms or 5s, not 5",
@@ -50,11 +50,25 @@ var refusedByBoth = map[string]struct{ doc, want string }{
 		aWorkload + "databases: [{name: a, kind: etcd, installation: embedded, options: [x]}]\n",
 		"2:59: databases[0].options: want a mapping, not a list",
 	},
-	"no workload":        {aDatabase, "1:1: workload.operation: missing; want one of write, read, read-oneshot"},
-	"no operation":       {"workload: {rate: 5}\n" + aDatabase, "1:1: workload.operation: missing; want one of write, read, read-oneshot"},
-	"operation":          {"workload: {operation: wirte}\n" + aDatabase, `1:23: workload.operation: want one of write, read, read-oneshot, not "wirte"; did you mean "write"?`},
-	"mixed":              {"workload: {operation: mixed}\n" + aDatabase, `1:23: workload.operation: want one of write, read, read-oneshot, not "mixed"`},
-	"order":              {"workload: {operation: write, key: {order: random}}\n" + aDatabase, `1:43: workload.key.order: want one of sequential, same, not "random"`},
+	"no workload":        {aDatabase, "1:1: workload.operation: missing; want one of write, read, read-oneshot, mixed"},
+	"no operation":       {"workload: {rate: 5}\n" + aDatabase, "1:1: workload.operation: missing; want one of write, read, read-oneshot, mixed"},
+	"operation":          {"workload: {operation: wirte}\n" + aDatabase, `1:23: workload.operation: want one of write, read, read-oneshot, mixed, not "wirte"; did you mean "write"?`},
+	"order":              {"workload: {operation: write, key: {order: random}}\n" + aDatabase, `1:43: workload.key.order: want one of sequential, same, uniform, zipfian, not "random"`},
+	"arrival":            {"workload: {operation: write, rate: 5, arrival: bursts}\n" + aDatabase, `1:48: workload.arrival: want one of constant, poisson, not "bursts"`},
+	"share of reads":     {"workload: {operation: mixed, reads: 90, key: {order: same}}\n" + aDatabase, "1:37: workload.reads: want more than 0 and less than 1, not 90; for reads or writes alone there are the operations read and write"},
+	"all reads":          {"workload: {operation: mixed, reads: 1, key: {order: same}}\n" + aDatabase, "1:37: workload.reads: want more than 0 and less than 1, not 1; for reads or writes alone there are the operations read and write"},
+	"negative space":     {"workload: {operation: write, key: {space: -1}}\n" + aDatabase, "1:43: workload.key.space: want 0 to 1000000000000, not -1"},
+	"no skew":            {"workload: {operation: write, key: {order: zipfian, space: 5, skew: 0}}\n" + aDatabase, "1:68: workload.key.skew: want more than 0 and at most 10, not 0"},
+	"skew":               {"workload: {operation: write, key: {order: zipfian, space: 5, skew: 10.5}}\n" + aDatabase, "1:68: workload.key.skew: want more than 0 and at most 10, not 10.5"},
+	"compressible":       {"workload: {operation: write, value: {compressible: 50}}\n" + aDatabase, "1:52: workload.value.compressible: want the share of a value's bytes that are zero, 0 to 1, not 50"},
+	"requests, duration": {"workload: {operation: write, requests: 5, duration: 5s}\n" + aDatabase, "1:53: workload.duration: want either requests or a duration, not both"},
+	"duration no unit":   {"workload: {operation: write, duration: 5}\n" + aDatabase, "1:40: workload.duration: want a duration with its unit, such as 500ms or 5s, not 5"},
+	"warm up twice":      {"workload: {operation: write, warm_up: {requests: 5, duration: 5s}}\n" + aDatabase, "1:63: workload.warm_up.duration: want either requests or a duration, not both"},
+	"warm up no unit":    {"workload: {operation: write, warm_up: {duration: 5}}\n" + aDatabase, "1:50: workload.warm_up.duration: want a duration with its unit, such as 500ms or 5s, not 5"},
+	"no rate in ladder":  {"workload: {operation: write, rate: [5, 0]}\n" + aDatabase, "1:40: workload.rate[1]: want requests per second, more than 0 and up to 1000000000, not 0"},
+	"rate twice":         {"workload: {operation: write, rate: [5, 5.0]}\n" + aDatabase, "1:40: workload.rate[1]: 5 requests per second are a step already; a step is named by its rate"},
+	"no rates":           {"workload: {operation: write, rate: []}\n" + aDatabase, "1:30: workload.rate: want a number of requests per second, or a list of at least one"},
+	"text among rates":   {"workload: {operation: write, rate: [5, x]}\n" + aDatabase, `1:40: workload.rate[1]: want a number, not the text "x"`},
 	"placement":          {"workload: {operation: write, placement: follower}\n" + aDatabase, `1:41: workload.placement: want one of all, leader, not "follower"`},
 	"empty consistency":  {"workload: {operation: write, consistency: ''}\n" + aDatabase, `1:43: workload.consistency: want a word such as linearizable or stale, not ""`},
 	"negative requests":  {"workload: {operation: write, requests: -5}\n" + aDatabase, "1:40: workload.requests: want 1 to 1000000000000, not -5"},
@@ -121,7 +135,22 @@ var refused = map[string]struct{ doc, want string }{
 		"workload: {operation: write, requests: 1, warm_up: {requests: 11}, key: {size: 2}}\n" + aDatabase,
 		"1:80: workload.key.size: want at least 3, a letter and the digits of 11 different keys, not 2",
 	},
-	"sequential read":      {"workload: {operation: read}\n" + aDatabase, "1:1: workload.key.order: want same for a read: one key is put first, then read"},
+	"sequential read":         {"workload: {operation: read}\n" + aDatabase, "1:1: workload.key.order: want same for a read: one key is put first, then read; or state a key.space of keys to put first"},
+	"mixed without a share":   {"workload: {operation: mixed, key: {order: same}}\n" + aDatabase, "1:1: workload.reads: missing; want the share of requests that read, such as 0.9"},
+	"share of a write":        {"workload: {operation: write, reads: 0.9}\n" + aDatabase, "1:37: workload.reads: want 0, or no such key, for a write: only mixed has a share of reads"},
+	"uniform without a space": {"workload: {operation: write, key: {order: uniform}}\n" + aDatabase, "1:30: workload.key.space: missing; want the number of keys that uniform ones are chosen from, such as 100000"},
+	"space of the same key":   {"workload: {operation: write, key: {order: same, space: 5}}\n" + aDatabase, "1:56: workload.key.space: want 0, or no such key: with the order same there is one key"},
+	"no room for the space":   {"workload: {operation: write, requests: 5, key: {size: 3, space: 101}}\n" + aDatabase, "1:55: workload.key.size: want at least 4, a letter and the digits of 101 different keys, not 3"},
+	"no room for a duration":  {"workload: {operation: write, duration: 5s, key: {size: 8}}\n" + aDatabase, "1:56: workload.key.size: want at least 13, not 8: a duration does not tell how many keys there will be; a key.space would"},
+	"no duration":             {"workload: {operation: write, duration: 0s}\n" + aDatabase, "1:40: workload.duration: want more than 0s, or leave out the key"},
+	"short duration":          {"workload: {operation: write, duration: 5ms}\n" + aDatabase, "1:40: workload.duration: want 100ms to 168h0m0s, not 5ms"},
+	"long warm-up":            {"workload: {operation: write, warm_up: {duration: 169h}}\n" + aDatabase, "1:50: workload.warm_up.duration: want 100ms to 168h0m0s, not 169h0m0s"},
+	"two ladders":             {"workload: {operation: write, clients: [1, 2], rate: [5, 6]}\n" + aDatabase, "1:47: workload.rate: want one rate, or one number of clients; a ladder has steps of the one or the other"},
+	"arrivals of no rate":     {"workload: {operation: write, arrival: poisson}\n" + aDatabase, "1:39: workload.arrival: want a rate with it: in a closed loop nothing arrives, a client sends when it has its answer"},
+	"inherited ladder": {
+		"workload: {operation: write, rate: [5, 6]}\ndatabases: [{name: a, kind: etcd, installation: embedded, workload: {clients: [1, 2]}}]\n",
+		"1:30: databases[0].workload.rate: want one rate, or one number of clients; a ladder has steps of the one or the other",
+	},
 	"oneshot connections":  {"workload: {operation: read-oneshot, connections: 5, key: {order: same}}\n" + aDatabase, "1:50: workload.connections: want 0: read-oneshot opens a connection for each read"},
 	"timeout out of range": {"workload: {operation: write, timeout: 2h}\n" + aDatabase, "1:39: workload.timeout: want 1ms to 1h0m0s, not 2h0m0s"},
 	"port out of range":    {"agents: ['a:65536']\n" + smallest, `1:10: agents[0]: want host:port such as 10.0.0.2:3500, not "a:65536"`},
@@ -162,7 +191,7 @@ databases:
   - {name: a/b, kind: etcd, installation: embedded, workload: {rate: -1}}
 `
 	const want = `x y.yaml:1:7: seed: want a whole number, not the text "x"
-x y.yaml:2:1: workload.operation: missing; want one of write, read, read-oneshot
+x y.yaml:2:1: workload.operation: missing; want one of write, read, read-oneshot, mixed
 x y.yaml:3:3: workload.request: unknown key; did you mean "requests"?
 x y.yaml:4:13: workload.requests: want at least 5, one for each client of the largest step, not 2
 x y.yaml:5:3: duplicate key "requests"; it stands in line 4 already

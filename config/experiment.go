@@ -54,17 +54,28 @@ type Database struct {
 // A Workload says which requests are sent, and how.
 type Workload struct {
 	Operation Operation `json:"operation"`
+	// Reads is the share of a mixed workload's requests that read, above 0 and
+	// below 1; it is 0 for the other operations.
+	Reads float64 `json:"reads"`
 	// Requests is the number of measured requests, 1 to [MaxRequests], over all
-	// steps of the ladder together.
+	// steps of the ladder together; 0 if Duration is set.
 	Requests int64 `json:"requests"`
+	// Duration is how long requests are sent in each step of the ladder,
+	// [MinDuration] to [MaxDuration]; 0 if Requests is set.
+	Duration time.Duration `json:"duration"`
 	// Clients are the steps of the ladder, at least one: how many requests are
 	// under way at once, 1 to [MaxClients].
 	Clients []int `json:"clients"`
 	// Connections carry the clients' requests; 0 is one per client. A step with
 	// fewer clients uses only as many connections.
 	Connections int `json:"connections"`
-	// Rate is in requests per second over all clients; 0 is a closed loop.
-	Rate        float64   `json:"rate"`
+	// Rates are in requests per second over all clients: one, of which 0 is a
+	// closed loop, or the steps of a ladder with a single number of clients.
+	Rates []float64 `json:"rate"`
+	// Rate is the first of the Rates.
+	Rate float64 `json:"-"`
+	// Arrival says when the requests of a rate are due.
+	Arrival     Arrival   `json:"arrival"`
 	Key         Key       `json:"key"`
 	Value       Value     `json:"value"`
 	Consistency string    `json:"consistency"`
@@ -78,16 +89,27 @@ type Workload struct {
 type Key struct {
 	Size  int   `json:"size"` // bytes, 2 to [MaxKeySize]
 	Order Order `json:"order"`
+	// Space is the number of different keys, 1 to [MaxSpace], all of which are
+	// put before the first request; 0 if each write has a new key, or all
+	// requests the same.
+	Space int64 `json:"space"`
+	// Skew is the exponent of zipfian keys, above 0 and up to [MaxSkew]. The
+	// other orders do not use it.
+	Skew float64 `json:"skew"`
 }
 
 // A Value says what is written.
 type Value struct {
 	Size int `json:"size"` // bytes, 0 to [MaxValueSize]
+	// Compressible is the share of the bytes that are zero, 0 to 1.
+	Compressible float64 `json:"compressible"`
 }
 
-// WarmUp is what is sent before the measured window; no figure counts it.
+// WarmUp is what is sent before the measured window; no figure counts it. At
+// most one of its fields is set.
 type WarmUp struct {
-	Requests int64 `json:"requests"` // 0 to [MaxRequests]
+	Requests int64         `json:"requests"` // 0 to [MaxRequests]
+	Duration time.Duration `json:"duration"` // 0, or [MinDuration] to [MaxDuration]
 }
 
 // An Operation is what a request does.
@@ -99,6 +121,8 @@ const (
 	Read  Operation = "read"
 	// ReadOneshot opens a connection for each read and closes it after.
 	ReadOneshot Operation = "read-oneshot"
+	// Mixed reads and writes, by the share of reads.
+	Mixed Operation = "mixed"
 )
 
 // An Order says which key a request has.
@@ -106,10 +130,27 @@ type Order string
 
 // The orders of keys.
 const (
-	// Sequential is a letter and the number of the request, padded to the key's size.
+	// Sequential is a letter and the number of the request, padded to the key's
+	// size; in a space the numbers begin again at its end.
 	Sequential Order = "sequential"
 	// Same is one key for all requests; reads put it first.
 	Same Order = "same"
+	// Uniform keys are each as likely as any other of the space.
+	Uniform Order = "uniform"
+	// Zipfian keys differ in popularity, as the skew says.
+	Zipfian Order = "zipfian"
+)
+
+// An Arrival says when the requests of an open loop are due.
+type Arrival string
+
+// The arrivals.
+const (
+	// Constant requests are due at equal distances.
+	Constant Arrival = "constant"
+	// Poisson requests are due as if each came by itself: at random, and the
+	// rate is their mean.
+	Poisson Arrival = "poisson"
 )
 
 // A Placement says which members the connections lead to.
@@ -133,6 +174,10 @@ const (
 	MaxValueSize   = 64 << 20
 	MinTimeout     = time.Millisecond
 	MaxTimeout     = time.Hour
+	MinDuration    = 100 * time.Millisecond
+	MaxDuration    = 7 * 24 * time.Hour
+	MaxSpace       = 1_000_000_000_000
+	MaxSkew        = 10
 	maxNameLength  = 100
 	maxTitleLength = 200
 )
@@ -148,19 +193,12 @@ func defaultWorkload() Workload {
 	return Workload{
 		Requests:    10_000,
 		Clients:     []int{1},
-		Key:         Key{Size: 256, Order: Sequential},
+		Rates:       []float64{0},
+		Arrival:     Constant,
+		Key:         Key{Size: 256, Order: Sequential, Skew: 0.99},
 		Value:       Value{Size: 1024},
 		Consistency: "linearizable",
 		Placement:   All,
 		Timeout:     5 * time.Second,
 	}
-}
-
-// MarshalJSON writes the timeout as the file does, such as "5s".
-func (w Workload) MarshalJSON() ([]byte, error) {
-	type plain Workload
-	return json.Marshal(struct {
-		plain
-		Timeout string `json:"timeout"`
-	}{plain(w), w.Timeout.String()})
 }

@@ -21,6 +21,8 @@ func unwrap(err error) []error {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(smallest), "workload.requests=5")
 	f.Add([]byte(compared), "databases[other].workload.key={size: 9}")
+	f.Add([]byte(everything), "workload.requests=5")
+	f.Add([]byte(everything), "databases[counted].workload.warm_up.duration=5s")
 	f.Add([]byte("a: &x [*x]\n---\n? b\n: !!str |\n  c"), "databases[0]=1")
 	files, err := filepath.Glob("../configs/*.yaml")
 	if err != nil {

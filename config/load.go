@@ -57,6 +57,7 @@ func decode(name string, tree *node) (*Experiment, *decoder) {
 	e.tree = tree.effective()
 	d := &decoder{seen: map[string]bool{}}
 	d.value(e.tree, "", reflect.ValueOf(e).Elem())
+	e.settle()
 	return e, d
 }
 

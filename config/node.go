@@ -111,8 +111,20 @@ func (n *node) locate(path string) position {
 	return n.at
 }
 
-// merged returns base with the keys of own over it, level by level. Each value
-// keeps the position it came from.
+// alternative returns the key of a workload or warm-up that takes the place of
+// the key: there is one of them. It is empty for keys that stand by themselves.
+func alternative(key string) string {
+	switch key {
+	case "requests":
+		return "duration"
+	case "duration":
+		return "requests"
+	}
+	return ""
+}
+
+// merged returns the workload base with the keys of own over it, level by level.
+// Each value keeps the position it came from.
 func merged(base, own *node) *node {
 	switch {
 	case own == nil:
@@ -121,7 +133,11 @@ func merged(base, own *node) *node {
 		return own
 	}
 	sum := &node{kind: mapping, at: own.at}
-	sum.entries = append(sum.entries, base.entries...)
+	for _, e := range base.entries {
+		if other := alternative(e.key); other == "" || own.get(other) == nil {
+			sum.entries = append(sum.entries, e)
+		}
+	}
 	for _, e := range own.entries {
 		sum.put(e.key, e.at, merged(base.get(e.key), e.value))
 	}

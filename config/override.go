@@ -17,13 +17,31 @@ func (n *node) override(set string) []*Error {
 	if err := n.set(path, v); err != nil {
 		return append(flag.problems, err)
 	}
+	other := alternativePath(path)
+	n.removeExactly(other)
 	if path == "workload" || strings.HasPrefix(path, "workload.") {
 		// Who says workload.requests=1000 wants 1000 everywhere.
 		for _, database := range n.get("databases").list() {
 			database.remove(path)
+			database.remove(other)
 		}
 	}
 	return flag.problems
+}
+
+// alternativePath returns the path of the key whose place the path's key takes,
+// in a workload; else nothing.
+func alternativePath(path string) string {
+	dot := strings.LastIndex(path, ".")
+	_, within, ok := strings.Cut(path, "].workload.")
+	if !ok {
+		within, ok = strings.CutPrefix(path, "workload.")
+	}
+	// Options may have keys of these names.
+	if !ok || strings.Count(within, ".") > 1 || alternative(path[dot+1:]) == "" {
+		return ""
+	}
+	return path[:dot+1] + alternative(path[dot+1:])
 }
 
 // list returns the values of a list; none of anything else.
@@ -84,6 +102,10 @@ func (n *node) choice() string {
 // whole list.
 func (n *node) remove(path string) {
 	path, _, _ = strings.Cut(path, "[")
+	n.removeExactly(path)
+}
+
+func (n *node) removeExactly(path string) {
 	for path != "" {
 		place, rest := n.step(path)
 		if place == nil {

@@ -43,6 +43,16 @@ func TestOverrides(t *testing.T) {
 		"option with dots that is":      {[]string{"databases[own-3.6].options.flags.a.b=2"}, "options.flags", [2]string{"null", `{"a.b":2}`}},
 		"option with dots in a mapping": {[]string{"databases[plain].options.flags={c.d: 2}"}, "options.flags", [2]string{`{"c.d":2}`, `{"a.b":1}`}},
 		"spaces around the path":        {[]string{" workload.rate = 5 "}, "workload.rate", [2]string{"5", "5"}},
+		"a duration for requests":       {[]string{"workload.duration=5s"}, "workload.duration", [2]string{`"5s"`, `"5s"`}},
+		"no requests then":              {[]string{"workload.duration=5s"}, "workload.requests", [2]string{"null", "null"}},
+		"requests for a duration":       {[]string{"workload.duration=5s", "workload.requests=50"}, "workload.requests", [2]string{"50", "50"}},
+		"no duration then":              {[]string{"workload.duration=5s", "workload.requests=50"}, "workload.duration", [2]string{"null", "null"}},
+		"a duration for one":            {[]string{"databases[own-3.6].workload.duration=5s"}, "workload.requests", [2]string{"500", "null"}},
+		"requests for all but one":      {[]string{"workload.duration=5s", "databases[own-3.6].workload.requests=50"}, "workload.duration", [2]string{`"5s"`, "null"}},
+		"warm up for a time":            {[]string{"workload.warm_up.requests=5", "workload.warm_up.duration=5s"}, "workload.warm_up", [2]string{`{"duration":"5s"}`, `{"duration":"5s"}`}},
+		"one without warm-up":           {[]string{"workload.warm_up.duration=5s", "databases[0].workload.warm_up.requests=0"}, "workload.warm_up", [2]string{`{"requests":0}`, `{"duration":"5s"}`}},
+		"an option called duration":     {[]string{"databases[0].options.requests=1", "databases[0].options.duration=2"}, "options", [2]string{`{"requests":1,"duration":2}`, `{"flags":{"a.b":1}}`}},
+		"a ladder of rates":             {[]string{"workload.rate=[5, 6.5]"}, "workload.rate", [2]string{"[5,6.5]", "[5,6.5]"}},
 		"timeout":                       {[]string{"workload.timeout=2s"}, "workload.timeout", [2]string{`"2s"`, `"2s"`}},
 	}
 	for name, test := range tests {
@@ -104,7 +114,7 @@ func TestOverridesRefused(t *testing.T) {
 		"databases[0].options=5":        "databases[0].options: want a mapping, not 5",
 		"seed=&x 5":                     noAnchors,
 		"title=a\n---\nb":               "a file holds one experiment; leave out --- and % lines",
-		"workload={operation: x, rate: -1}": `workload.operation: want one of write, read, read-oneshot, not "x"
+		"workload={operation: x, rate: -1}": `workload.operation: want one of write, read, read-oneshot, mixed, not "x"
 --set workload={operation: x, rate: -1}: workload.rate: want 0 for a closed loop, or requests per second up to 1000000000, not -1`,
 	}
 	for flag, want := range tests {

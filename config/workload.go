@@ -1,28 +1,30 @@
 package config
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // workload checks one workload, complete with its defaults.
 func (c *checker) workload(path string, w Workload) {
 	oneOf(c, path+".operation", w.Operation, operations())
-	c.between(path+".requests", w.Requests, 1, MaxRequests)
+	c.reads(path+".reads", w)
+	c.length(path, w.Requests, 1, w.Duration)
 	c.clients(path, w)
 	c.between(path+".connections", int64(w.Connections), 0, MaxClients)
-	if w.Rate < 0 || w.Rate > MaxRate || math.IsNaN(w.Rate) {
-		c.add(path+".rate", "want 0 for a closed loop, or requests per second up to %.0f, not %v", MaxRate, w.Rate)
-	}
-	c.key(path, w)
+	c.rates(path, w)
+	c.key(path+".key", w)
 	c.between(path+".value.size", int64(w.Value.Size), 0, MaxValueSize)
+	if s := w.Value.Compressible; !(s >= 0 && s <= 1) {
+		c.add(path+".value.compressible", "want the share of a value's bytes that are zero, 0 to 1, not %v", s)
+	}
 	if !word.MatchString(w.Consistency) {
 		c.add(path+".consistency", "want a word such as linearizable or stale, not %q", w.Consistency)
 	}
 	oneOf(c, path+".placement", w.Placement, placements())
-	c.between(path+".warm_up.requests", w.WarmUp.Requests, 0, MaxRequests)
+	c.length(path+".warm_up", w.WarmUp.Requests, 0, w.WarmUp.Duration)
 	if w.Timeout < MinTimeout || w.Timeout > MaxTimeout {
 		c.add(path+".timeout", "want %v to %v, not %v", MinTimeout, MaxTimeout, w.Timeout)
 	}
@@ -31,9 +33,35 @@ func (c *checker) workload(path string, w Workload) {
 	}
 }
 
-func operations() []Operation { return []Operation{Write, Read, ReadOneshot} }
-func orders() []Order         { return []Order{Sequential, Same} }
+func operations() []Operation { return []Operation{Write, Read, ReadOneshot, Mixed} }
+func orders() []Order         { return []Order{Sequential, Same, Uniform, Zipfian} }
 func placements() []Placement { return []Placement{All, Leader} }
+func arrivals() []Arrival     { return []Arrival{Constant, Poisson} }
+
+// reads checks the share of reads.
+func (c *checker) reads(path string, w Workload) {
+	switch {
+	case w.Operation == Mixed && w.Reads == 0:
+		c.add(path, "missing; want the share of requests that read, such as 0.9")
+	case w.Operation == Mixed && !(w.Reads > 0 && w.Reads < 1):
+		c.add(path, "want more than 0 and less than 1, not %v; for reads or writes alone there are the operations %s and %s",
+			w.Reads, Read, Write)
+	case w.Operation != Mixed && w.Reads != 0 && slices.Contains(operations(), w.Operation):
+		c.add(path, "want 0, or no such key, for a %s: only %s has a share of reads", w.Operation, Mixed)
+	}
+}
+
+// length checks how long something goes on: that many requests or that long.
+func (c *checker) length(path string, requests, least int64, duration time.Duration) {
+	switch {
+	case duration == 0:
+		c.between(path+".requests", requests, least, MaxRequests)
+	case requests != 0:
+		c.add(path+".duration", "want either requests or a duration, not both")
+	case duration < MinDuration || duration > MaxDuration:
+		c.add(path+".duration", "want %v to %v, not %v", MinDuration, MaxDuration, duration)
+	}
+}
 
 // clients checks the steps of the ladder.
 func (c *checker) clients(path string, w Workload) {
@@ -42,10 +70,7 @@ func (c *checker) clients(path string, w Workload) {
 		return
 	}
 	for i, n := range w.Clients {
-		step := path + ".clients"
-		if len(w.Clients) > 1 {
-			step += "[" + strconv.Itoa(i) + "]"
-		}
+		step := stepPath(path+".clients", i, len(w.Clients))
 		c.between(step, int64(n), 1, MaxClients)
 		if slices.Contains(w.Clients[:i], n) {
 			c.add(step, "%d clients are a step already; a step is named by its clients", n)
@@ -56,23 +81,37 @@ func (c *checker) clients(path string, w Workload) {
 	}
 }
 
-// keyPrefix is the letter in front of every key's number.
-const keyPrefix = 1
-
-// key checks that the keys can be told from one another.
-func (c *checker) key(path string, w Workload) {
-	oneOf(c, path+".key.order", w.Key.Order, orders())
-	c.between(path+".key.size", int64(w.Key.Size), minKeySize, MaxKeySize)
-	if w.Key.Order == Sequential && w.Key.Size >= minKeySize {
-		keys := max(w.Requests, w.WarmUp.Requests, 1)
-		if size := keyPrefix + len(strconv.FormatInt(keys-1, 10)); w.Key.Size < size {
-			c.add(path+".key.size", "want at least %d, a letter and the digits of %d different keys, not %d", size, keys, w.Key.Size)
+// rates checks the one rate or the ladder of them.
+func (c *checker) rates(path string, w Workload) {
+	at := path + ".rate"
+	oneOf(c, path+".arrival", w.Arrival, arrivals())
+	switch {
+	case len(w.Rates) == 0:
+		c.add(at, "want a number of requests per second, or a list of at least one")
+	case len(w.Rates) > 1 && len(w.Clients) > 1:
+		c.add(at, "want one rate, or one number of clients; a ladder has steps of the one or the other")
+	case w.Arrival == Poisson && w.Rates[0] == 0:
+		c.add(path+".arrival", "want a rate with it: in a closed loop nothing arrives, a client sends when it has its answer")
+	}
+	for i, rate := range w.Rates {
+		step := stepPath(at, i, len(w.Rates))
+		switch {
+		case len(w.Rates) == 1 && !(rate >= 0 && rate <= MaxRate):
+			c.add(step, "want 0 for a closed loop, or requests per second up to %.0f, not %v", MaxRate, rate)
+		case len(w.Rates) > 1 && !(rate > 0 && rate <= MaxRate):
+			c.add(step, "want requests per second, more than 0 and up to %.0f, not %v", MaxRate, rate)
+		case slices.Contains(w.Rates[:i], rate):
+			c.add(step, "%v requests per second are a step already; a step is named by its rate", rate)
 		}
 	}
-	reads := w.Operation == Read || w.Operation == ReadOneshot
-	if reads && w.Key.Order == Sequential {
-		c.add(path+".key.order", "want %s for a %s: one key is put first, then read", Same, w.Operation)
+}
+
+// stepPath leads to a step of a ladder, which is not a list if it is alone.
+func stepPath(path string, i, steps int) string {
+	if steps == 1 {
+		return path
 	}
+	return path + "[" + strconv.Itoa(i) + "]"
 }
 
 func (c *checker) between(path string, got, low, high int64) {

@@ -61,11 +61,15 @@ func checkDatabase(o Options, i int, d config.Database) (plan, error) {
 			limited.MaxValueBytes(), database.ErrRefused)
 	}
 	w, err := workload.New(workload.Spec{
-		Operation: workload.Operation(d.Workload.Operation),
-		KeySize:   d.Workload.Key.Size,
-		KeyOrder:  workload.Order(d.Workload.Key.Order),
-		ValueSize: d.Workload.Value.Size,
-		Seed:      o.Experiment.Seed,
+		Operation:         workload.Operation(d.Workload.Operation),
+		Reads:             d.Workload.Reads,
+		KeySize:           d.Workload.Key.Size,
+		KeyOrder:          workload.Order(d.Workload.Key.Order),
+		KeySpace:          d.Workload.Key.Space,
+		KeySkew:           d.Workload.Key.Skew,
+		ValueSize:         d.Workload.Value.Size,
+		ValueCompressible: d.Workload.Value.Compressible,
+		Seed:              o.Experiment.Seed,
 	})
 	if err != nil {
 		return plan{}, fmt.Errorf("%s: %w", at("workload"), err)
@@ -98,20 +102,6 @@ func (p plan) record() (result.Database, error) {
 		},
 		Status: result.Running,
 	}, nil
-}
-
-// steps divides the requests over the steps of the ladder; the first ones take
-// what does not divide.
-func steps(requests int64, ladder []int) []int64 {
-	n := int64(len(ladder))
-	each := make([]int64, n)
-	for i := range each {
-		each[i] = requests / n
-		if int64(i) < requests%n {
-			each[i]++
-		}
-	}
-	return each
 }
 
 func jsonOf(v any) (json.RawMessage, error) {

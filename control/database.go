@@ -14,7 +14,10 @@ import (
 	"github.com/dbtester/dbtester/workload"
 )
 
-const countTimeout = 5 * time.Minute
+const (
+	countTimeout   = 5 * time.Minute
+	prepareClients = 64
+)
 
 // A databaseRun is one database of the experiment under way.
 type databaseRun struct {
@@ -75,9 +78,7 @@ func (d *databaseRun) drive(ctx context.Context) error {
 		return err
 	}
 	d.describe(ctx)
-	if err := d.withAnyClient(ctx, func(ctx context.Context, c database.Client) error {
-		return d.plan.workload.Prepare(ctx, c)
-	}); err != nil {
+	if err := d.prepare(ctx, endpoints); err != nil {
 		return err
 	}
 	if err := d.warmUp(ctx, endpoints); err != nil {
@@ -104,25 +105,57 @@ func (d *databaseRun) describe(ctx context.Context) {
 	d.report.say("%s: version %s is ready", d.record.Name, d.record.Version)
 }
 
+// prepare puts the keys that must be there before the first request.
+func (d *databaseRun) prepare(ctx context.Context, endpoints []string) error {
+	n := d.plan.workload.PrepareRequests()
+	if n == 0 {
+		return nil
+	}
+	if n > 1 {
+		d.report.say("%s: filling %d keys", d.record.Name, n)
+	}
+	clients := int(min(n, prepareClients))
+	ok, err := d.unmeasured(ctx, endpoints, clients, d.plan.workload.PrepareOp, load.Stage{Requests: n})
+	if err == nil && ok != n {
+		err = fmt.Errorf("%d of %d keys could not be put", n-ok, n)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the keys: %w", err)
+	}
+	return nil
+}
+
 // warmUp sends the requests that no figure counts.
 func (d *databaseRun) warmUp(ctx context.Context, endpoints []string) error {
 	w := d.plan.database.Workload
-	if w.WarmUp.Requests == 0 {
+	if w.WarmUp.Requests == 0 && w.WarmUp.Duration == 0 {
 		return nil
 	}
-	d.report.say("%s: warming up with %d requests", d.record.Name, w.WarmUp.Requests)
-	clients := w.Clients[0]
-	conns, err := d.connect(ctx, endpoints, connectionCount(w, clients))
-	if err != nil {
-		return err
-	}
-	_, err = load.New(load.Options{}).Run(ctx, load.Stage{
-		Number: 1, Ops: d.ops(conns, clients, d.plan.workload.WarmUpOp), Requests: w.WarmUp.Requests,
+	d.report.say("%s: warming up", d.record.Name)
+	_, err := d.unmeasured(ctx, endpoints, w.Clients[0], d.plan.workload.WarmUpOp, load.Stage{
+		Requests: w.WarmUp.Requests, Duration: w.WarmUp.Duration, Rate: w.Rate,
 	})
-	if err = errors.Join(err, conns.close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("warm up: %w", err)
 	}
 	return nil
+}
+
+// unmeasured runs a stage that is in no file, and returns how many requests succeeded.
+func (d *databaseRun) unmeasured(
+	ctx context.Context, endpoints []string, clients int, op func(workload.KV, workload.Opener) load.Op, s load.Stage,
+) (ok int64, err error) {
+	conns, err := d.connect(ctx, endpoints, connectionCount(d.plan.database.Workload, clients))
+	if err != nil {
+		return 0, err
+	}
+	s.Number, s.Ops = 1, d.ops(conns, clients, op)
+	l := load.New(load.Options{})
+	outcome, err := l.Run(ctx, s)
+	for _, e := range l.Errors() {
+		d.report.say("%s: %s (count %d)", d.record.Name, e.Kind, e.Count)
+	}
+	return outcome.OK, errors.Join(err, conns.close())
 }
 
 // load runs the ladder and writes everything the clients saw.
@@ -140,38 +173,41 @@ func (d *databaseRun) load(ctx context.Context, endpoints []string) (err error) 
 	}
 	l := load.New(load.Options{Requests: w.Requests, Sink: rec})
 	defer func() { err = errors.Join(err, rec.finish(l, d.stages)) }()
-	for i, requests := range steps(w.Requests, w.Clients) {
+	for i, step := range w.Steps() {
 		if dead := d.cluster.dead(); dead != nil {
 			return dead // a step begun without a member would measure another cluster
 		}
-		if err := d.stage(ctx, l, i, requests, endpoints); err != nil {
+		if err := d.stage(ctx, l, i, step, endpoints); err != nil {
 			return err
 		}
+	}
+	if n, first := d.plan.workload.WrongValues(); n > 0 {
+		return fmt.Errorf("%d reads returned a value that was never written to that key: %w", n, first)
 	}
 	return nil
 }
 
 // stage runs one step of the ladder on connections of its own.
-func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests int64, endpoints []string) error {
-	w := d.plan.database.Workload
-	clients := w.Clients[i]
+func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, step config.Step, endpoints []string) error {
+	w, clients := d.plan.database.Workload, step.Clients
 	conns, err := d.connect(ctx, endpoints, connectionCount(w, clients))
 	if err != nil {
 		return err
 	}
 	// The manifest of a run that is killed now names the step it was in.
 	d.stages = append(d.stages, result.Stage{
-		Number: i + 1, Clients: clients, Connections: len(conns.clients), Rate: w.Rate,
-		Start: time.Now().UnixNano(), Planned: requests,
+		Number: i + 1, Clients: clients, Connections: len(conns.clients), Rate: step.Rate,
+		Start: time.Now().UnixNano(), Planned: step.Requests,
 	})
 	if err := d.writeManifest(); err != nil {
 		return errors.Join(err, conns.close())
 	}
 	outcome, err := l.Run(ctx, load.Stage{
-		Number: i + 1, Ops: d.ops(conns, clients, d.plan.workload.Op), Requests: requests, Rate: w.Rate,
+		Number: i + 1, Ops: d.ops(conns, clients, d.plan.workload.Op), Requests: step.Requests, Duration: step.Duration,
+		Rate: step.Rate, Arrival: load.Arrival(w.Arrival), Seed: d.Experiment.Seed,
 	})
 	s := &d.stages[i]
-	s.Start, s.End = outcome.Start.UnixNano(), outcome.End.UnixNano()
+	s.Start, s.End, s.Planned = outcome.Start.UnixNano(), outcome.End.UnixNano(), outcome.Planned
 	s.OK, s.Failed, s.Indeterminate, s.Unsent = outcome.OK, outcome.Failed, outcome.Indeterminate, outcome.Unsent
 	s.Late, s.Backoff = outcome.Late, outcome.Backoff
 	return errors.Join(err, conns.close(), d.writeManifest())
@@ -180,6 +216,12 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, requests i
 // writeManifest puts on disk how far the database has come.
 func (d *databaseRun) writeManifest() error {
 	d.record.Stages = d.stages
+	if d.plan.database.Workload.Duration > 0 {
+		d.record.TotalRequests = 0
+		for _, s := range d.stages {
+			d.record.TotalRequests += s.Planned
+		}
+	}
 	d.record.Members = d.cluster.snapshot()
 	d.record.Settings = d.cluster.settings
 	return d.manifest.Write(d.run.dir)
@@ -196,7 +238,7 @@ func connectionCount(w config.Workload, clients int) int {
 // countKeys compares the keys in the store with the writes it acknowledged.
 // Fewer keys is lost data, and fails the run.
 func (d *databaseRun) countKeys(ctx context.Context) error {
-	if d.plan.database.Workload.Operation != config.Write || len(d.stages) == 0 {
+	if len(d.stages) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)

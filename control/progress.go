@@ -66,9 +66,11 @@ func (p *progress) second(name string, s load.Second, done, all, errs int64) {
 	if p.name != name {
 		p.name, p.began, p.spoke = name, now.Add(-time.Second), time.Time{}
 	}
-	line := fmt.Sprintf("%3d%%  %d clients  %s req/s  p99 %s  %s errors  %s left", done*100/max(all, 1), s.Clients,
-		humanize.Comma(s.Service.Count()), s.Service.Quantile(.99).Round(10*time.Microsecond), humanize.Comma(errs),
-		left(now.Sub(p.began), done, all))
+	line := fmt.Sprintf("%d clients  %s req/s  p99 %s  %s errors", s.Clients,
+		humanize.Comma(s.Service.Count()), s.Service.Quantile(.99).Round(10*time.Microsecond), humanize.Comma(errs))
+	if all > 0 { // a load of a duration has no number of requests to reach
+		line = fmt.Sprintf("%3d%%  %s  %s left", done*100/all, line, left(now.Sub(p.began), done, all))
+	}
 	switch {
 	case p.terminal:
 		filled := int(done * barWidth / max(all, 1))

@@ -124,15 +124,3 @@ func TestAResultFolderIsNeverWrittenTwice(t *testing.T) {
 		t.Error("a result folder that is already there was taken")
 	}
 }
-
-func TestStepsDivideAllRequests(t *testing.T) {
-	for _, n := range []int64{8, 1000003, 1_000_000} {
-		var sum int64
-		for _, requests := range steps(n, []int{1, 10, 50, 100, 300, 500, 700, 1000}) {
-			sum += requests
-		}
-		if sum != n {
-			t.Errorf("the steps of %d requests add up to %d", n, sum)
-		}
-	}
-}

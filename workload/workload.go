@@ -1,21 +1,59 @@
-// Package workload turns an operation, key and value sizes and a seed into
-// load.Op closures, one per client. Keys and values are functions of the seed
-// and the request's sequence number alone, so every store is given the same.
+// Package workload turns an operation, keys, values and a seed into load.Op
+// closures, one per client. What a request does, its key and its value are
+// functions of the seed and the request's sequence number alone, so every store
+// is given the same.
 //
 // It knows no store: it needs a [KV] and, for fresh connections, an [Opener].
+//
+// # Operations
+//
+// Each operation is a method of client that sends one request; operation tells
+// which:
+//
+//	write         write        puts the request's key
+//	read          read         gets it and checks the value
+//	read-oneshot  readOneshot  the same over a connection of its own
+//	mixed         mixed        read or write, by a hash of the number
+//
+// An operation that asks more of a store than a [KV] can do (watch, lease, lock,
+// compare-and-swap) is one more such method and one more line. It finds what it
+// needs, a small interface declared here, by type assertion on the client's KV,
+// and an operation is one request from being sent to being known to have taken
+// effect: for a watch until the event has come, for a lock until it is held and
+// let go. Values tell which request wrote them, so the order of events, or a
+// chain of swaps, can be checked from the values alone.
+//
+// # Values
+//
+// A value tells the run, the key's number and the request that wrote it, and all
+// its other bytes follow from these. A read makes the value again and compares
+// every byte, so it proves that what came back was written to that very key.
+// The layout of the first bytes, all of which look random:
+//
+//	 0 to 7   sequence number of the request, encrypted
+//	 8 to 15  checksum of run, key number and sequence number
+//	16 to 23  key number, xored with what random bytes were there
+//	24 to 31  run, the same
+//
+// What a shorter value has no room for is left out: below 32 bytes, run and key
+// number are known by the checksum only; below 16 the checksum is cut, and n
+// bytes of it let one wrong value in 256ⁿ pass; with 8 bytes or fewer a read
+// proves no more than the value's length.
 package workload
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
+	"sync/atomic"
 
 	"github.com/dbtester/dbtester/load"
 )
 
 // A KV is one connection to a store.
+//
+// A call that returns without an error has let go of its key and value: their
+// memory is used again for the next request. After a call that failed neither is
+// ever changed, because a request that was given up may still be on its way out.
 type KV interface {
 	Put(ctx context.Context, key string, value []byte) error
 	Get(ctx context.Context, key string) ([]byte, error)
@@ -30,172 +68,126 @@ type Operation string
 const (
 	// Write puts a key.
 	Write Operation = "write"
-	// Read gets the one key that Prepare has put.
+	// Read gets a key that the preparation has put.
 	Read Operation = "read"
 	// ReadOneshot does so over a fresh connection for each request.
 	ReadOneshot Operation = "read-oneshot"
-)
-
-// Order is how the keys of writes follow each other.
-type Order string
-
-const (
-	// Sequential keys are the requests' sequence numbers.
-	Sequential Order = "sequential"
-	// Same is one key for all requests.
-	Same Order = "same"
+	// Mixed reads and writes keys that the preparation has put.
+	Mixed Operation = "mixed"
 )
 
 // Prefixes of the keys: what one load writes can be counted by its prefix.
 const (
 	// KeyPrefix begins every key of a measured request.
 	KeyPrefix = "k"
-	// warmUpPrefix begins the keys of requests before the measured window.
+	// warmUpPrefix begins the keys of requests before the measured window,
+	// unless these use the keys that the preparation has put.
 	warmUpPrefix = "w"
 )
 
 // A Spec describes the requests of one load.
 type Spec struct {
 	Operation Operation
-	KeySize   int // bytes; at least the prefix and the digits of the largest sequence number
-	KeyOrder  Order
+	// Reads is the share of a mixed workload's requests that read, above 0 and
+	// below 1. Other operations ignore it.
+	Reads    float64
+	KeySize  int // bytes; at least the prefix and the digits of the largest key number
+	KeyOrder Order
+	// KeySpace is the number of different keys, all of which the preparation
+	// puts. It is 0 for the order same, and with sequential keys where every
+	// request writes a new one.
+	KeySpace int64
+	// KeySkew is the exponent of zipfian keys, above 0. Other orders ignore it.
+	KeySkew   float64
 	ValueSize int // bytes; 0 is an empty value
-	Seed      int64
+	// ValueCompressible is the share of a value's bytes that are zero, 0 to 1.
+	// They stand together at the end.
+	ValueCompressible float64
+	Seed              int64
 }
 
 // A Workload makes the requests of one load. It is safe for concurrent use.
 type Workload struct {
-	spec   Spec
-	values values
+	spec      Spec
+	prepared  int64 // keys that the preparation puts
+	numbers   numbers
+	reads     coin
+	values    values
+	wrong     atomic.Int64
+	firstFlaw atomic.Pointer[wrongValue]
 }
 
 // New checks the spec.
 func New(s Spec) (*Workload, error) {
-	switch {
-	case s.Operation != Write && s.Operation != Read && s.Operation != ReadOneshot:
-		return nil, fmt.Errorf("unknown operation %q; want %s, %s or %s", s.Operation, Write, Read, ReadOneshot)
-	case s.KeyOrder != Sequential && s.KeyOrder != Same:
-		return nil, fmt.Errorf("unknown key order %q; want %s or %s", s.KeyOrder, Sequential, Same)
-	case s.KeySize < len(KeyPrefix)+1:
-		return nil, fmt.Errorf("key size %d; want at least %d", s.KeySize, len(KeyPrefix)+1)
-	case s.ValueSize < 0:
-		return nil, fmt.Errorf("value size %d; want 0 or more", s.ValueSize)
+	if err := s.check(); err != nil {
+		return nil, err
 	}
-	return &Workload{spec: s, values: newValues(s.Seed, s.ValueSize)}, nil
+	return &Workload{
+		spec:     s,
+		prepared: s.preparedKeys(),
+		numbers:  newNumbers(s),
+		reads:    newCoin(newStream(s.Seed, forReads), s.Reads),
+		values:   newValues(s.Seed, s.ValueSize, s.ValueCompressible),
+	}, nil
 }
 
-// Prepare puts the key that reads get. Writes need no preparation.
-func (w *Workload) Prepare(ctx context.Context, kv KV) error {
-	if w.spec.Operation == Write {
-		return nil
+// Op returns the requests of one client on the connection kv. Oneshot reads
+// use open instead. An op allocates nothing unless its request fails.
+func (w *Workload) Op(kv KV, open Opener) load.Op {
+	return w.newClient(measured, KeyPrefix, kv, open).operation(w.spec.Operation)
+}
+
+// WarmUpOp is Op for requests before the measured window. Its writes have
+// values of their own, and keys of their own unless there are prepared ones.
+func (w *Workload) WarmUpOp(kv KV, open Opener) load.Op {
+	prefix := warmUpPrefix
+	if w.prepared > 0 {
+		prefix = KeyPrefix
 	}
-	if err := kv.Put(ctx, w.key(KeyPrefix, 0), w.values.at(0)); err != nil {
-		return fmt.Errorf("put the key to read: %w", err)
+	return w.newClient(warmUp, prefix, kv, open).operation(w.spec.Operation)
+}
+
+// PrepareRequests returns how many requests of [Workload.PrepareOp] it takes to
+// put all the keys that must be there before the first request: none where each
+// write has a new key.
+func (w *Workload) PrepareRequests() int64 { return w.prepared }
+
+// PrepareOp returns one client's share of the preparation: request number n puts
+// key n. Many clients may share the [Workload.PrepareRequests] requests, all of
+// which must succeed; a key may be put again.
+func (w *Workload) PrepareOp(kv KV, open Opener) load.Op {
+	return w.newClient(preparation, KeyPrefix, kv, open).operation(Write)
+}
+
+// Prepare is the whole preparation by a single client.
+func (w *Workload) Prepare(ctx context.Context, kv KV) error {
+	put := w.PrepareOp(kv, nil)
+	for n := range w.prepared {
+		if err := put(ctx, n); err != nil {
+			return fmt.Errorf("put key %d of the %d that must be there first: %w", n+1, w.prepared, err)
+		}
 	}
 	return nil
 }
 
-// Op returns the requests of one client on the connection kv. Oneshot reads
-// use open instead.
-func (w *Workload) Op(kv KV, open Opener) load.Op { return w.op(KeyPrefix, kv, open) }
-
-// WarmUpOp is Op with keys of their own, which do not count.
-func (w *Workload) WarmUpOp(kv KV, open Opener) load.Op { return w.op(warmUpPrefix, kv, open) }
-
-func (w *Workload) op(prefix string, kv KV, open Opener) load.Op {
-	switch w.spec.Operation {
-	case Write:
-		return w.write(prefix, kv)
-	case ReadOneshot:
-		return w.readOneshot(open)
-	default:
-		return w.read(kv)
-	}
-}
-
-func (w *Workload) write(prefix string, kv KV) load.Op {
-	if w.spec.KeyOrder == Same {
-		key := w.key(prefix, 0)
-		return func(ctx context.Context, seq int64) error {
-			return kv.Put(ctx, key, w.values.at(seq))
-		}
-	}
-	next := newKeys(prefix, w.spec.KeySize)
-	return func(ctx context.Context, seq int64) error {
-		return kv.Put(ctx, next.key(seq), w.values.at(seq))
-	}
-}
-
-func (w *Workload) read(kv KV) load.Op {
-	key, want := w.key(KeyPrefix, 0), w.values.at(0)
-	return func(ctx context.Context, _ int64) error {
-		got, err := kv.Get(ctx, key)
-		if err == nil && !bytes.Equal(got, want) {
-			return errWrongValue
-		}
-		return err
-	}
-}
-
-func (w *Workload) readOneshot(open Opener) load.Op {
-	return func(ctx context.Context, seq int64) error {
-		kv, closeKV, err := open(ctx)
-		if err != nil {
-			return err
-		}
-		return errors.Join(w.read(kv)(ctx, seq), closeKV())
-	}
-}
-
-// DistinctKeys returns how many different keys n writes with consecutive
-// sequence numbers make.
+// DistinctKeys returns how many different keys there are once the preparation
+// and n writes with consecutive sequence numbers are done.
 func (w *Workload) DistinctKeys(n int64) int64 {
-	if w.spec.KeyOrder == Same {
+	switch {
+	case w.prepared > 0:
+		return w.prepared
+	case w.spec.KeyOrder == Same:
 		return min(n, 1)
 	}
 	return n
 }
 
-func (w *Workload) key(prefix string, seq int64) string {
-	return newKeys(prefix, w.spec.KeySize).key(seq)
-}
-
-// wrongValue is a read that succeeded and returned what was never written.
-type wrongValue struct{}
-
-var errWrongValue error = wrongValue{}
-
-func (wrongValue) Error() string     { return "the value read is not the one written" }
-func (wrongValue) ErrorKind() string { return "wrong value" }
-
-// keys makes the keys of one client. It is not safe for concurrent use.
-type keys struct {
-	buf    []byte
-	prefix int
-	digits int // of the last number
-}
-
-func newKeys(prefix string, size int) *keys {
-	k := &keys{buf: bytes.Repeat([]byte{'0'}, size), prefix: len(prefix)}
-	copy(k.buf, prefix)
-	return k
-}
-
-// key returns the prefix and the sequence number in decimal, padded with zeros
-// in between to the key's size.
-func (k *keys) key(seq int64) string {
-	var digits [20]byte
-	number := strconv.AppendInt(digits[:0], seq, 10)
-	room := k.buf[k.prefix:]
-	if len(number) > len(room) {
-		return string(append(k.buf[:k.prefix:k.prefix], number...))
+// WrongValues returns how many reads of any phase have returned a value that was
+// not written to their key, and what was wrong with the first of them; nil if
+// there was none.
+func (w *Workload) WrongValues() (count int64, first error) {
+	if flaw := w.firstFlaw.Load(); flaw != nil {
+		first = flaw
 	}
-	pad := len(room) - len(number)
-	// A smaller number than the last would leave old digits in front of it.
-	for i := len(room) - k.digits; i < pad; i++ {
-		room[i] = '0'
-	}
-	k.digits = len(number)
-	copy(room[pad:], number)
-	return string(k.buf)
+	return w.wrong.Load(), first
 }
