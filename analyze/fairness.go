@@ -27,7 +27,7 @@ func promises() []promise {
 
 // readsPromise is empty for a series that does not read.
 func (c *column) readsPromise() string {
-	if strings.HasPrefix(c.db.Operation, "read") {
+	if strings.HasPrefix(c.db.Operation, "read") || c.db.Operation == "mixed" {
 		return c.db.Guarantee.Reads
 	}
 	return ""

@@ -152,10 +152,16 @@ func (c *column) slowestResponse() float64 {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func (c *column) target() float64 {
-	if c.db.RequestRate <= 0 {
+	due, time := 0.0, 0.0
+	for _, s := range c.stages {
+		window := float64(s.window.to-s.window.from) / 1e9
+		due += s.Rate * window
+		time += window
+	}
+	if due == 0 || time == 0 {
 		return unknown()
 	}
-	return c.db.RequestRate
+	return due / time
 }
 
 // achieved is the throughput in percent of the rate aimed at.

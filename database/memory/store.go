@@ -20,7 +20,7 @@ type store struct {
 type shard struct {
 	mu     sync.RWMutex
 	values map[string]*[]byte // pointers: assigning to a map's key would keep the caller's memory
-	_      [64]byte // keeps the locks of two shards off one cache line
+	_      [64]byte           // keeps the locks of two shards off one cache line
 }
 
 func (s *store) init() {
