@@ -22,13 +22,16 @@ type store struct {
 	name, line string // its entry in the experiment
 	port       string // clients connect to it
 	program    string // part of a member's command line
+	// memory is what the controller may take with a connection for each of
+	// 1,000 clients, in bytes: gRPC's goroutines and buffers are the most.
+	memory float64
 }
 
 func stores() []store {
 	return []store{
-		{"etcd", "{name: etcd, kind: etcd, installation: embedded}", "2379", "embedded"},
-		{"zookeeper", "{name: zookeeper, kind: zookeeper, installation: zookeeper-3.9.4}", "2181", "QuorumPeerMain"},
-		{"consul", "{name: consul, kind: consul, installation: consul-1.22.0}", "8500", "consul"},
+		{"etcd", "{name: etcd, kind: etcd, installation: embedded}", "2379", "embedded", 300e6},
+		{"zookeeper", "{name: zookeeper, kind: zookeeper, installation: zookeeper-3.9.4}", "2181", "QuorumPeerMain", 200e6},
+		{"consul", "{name: consul, kind: consul, installation: consul-1.22.0}", "8500", "consul", 200e6},
 	}
 }
 
@@ -125,7 +128,7 @@ func TestAThousandClientsOfEveryStore(t *testing.T) {
 					}
 				}
 				t.Logf("%d sockets, controller's memory %.0f MB, %.1f s", len(seen), most/1e6, float64(d.Stages[0].End-d.Stages[0].Start)/1e9)
-				if most > 250e6 {
+				if most > s.memory {
 					t.Errorf("the controller took %.0f MB", most/1e6)
 				}
 			})
@@ -197,7 +200,7 @@ func member(t *testing.T, program, host string) (pid int, args []string, dir str
 		}
 		cmdline, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
 		args := strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00")
-		if len(args) < 3 || !strings.Contains(string(cmdline), program) || args[1] == "agent" || args[1] == "control" {
+		if len(args) < 3 || !strings.Contains(string(cmdline), program) || args[0] == binary && args[1] != embeddedCommand {
 			continue
 		}
 		// The second local agent keeps its member's data in a folder named 2.
