@@ -122,6 +122,36 @@ func (d *databaseRun) prepare(ctx context.Context, endpoints []string) error {
 	if err != nil {
 		return fmt.Errorf("prepare the keys: %w", err)
 	}
+	return d.settle(ctx)
+}
+
+// settle waits until every member gives what was prepared to those who read:
+// a member that answers by itself may not have it yet.
+func (d *databaseRun) settle(ctx context.Context) error {
+	if d.plan.database.Workload.Operation != config.Read {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.Ready)
+	defer cancel()
+	for _, endpoint := range d.cluster.living() {
+		err := d.withClient(ctx, endpoint, func(_ context.Context, c database.Client) error {
+			read := d.plan.workload.Op(c, nil)
+			for {
+				err := read(ctx, 0)
+				if err == nil {
+					return nil
+				}
+				select {
+				case <-ctx.Done():
+					return err
+				case <-time.After(probeAgain):
+				}
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("read what was prepared from %s: %w", endpoint, err)
+		}
+	}
 	return nil
 }
 
