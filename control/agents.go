@@ -47,7 +47,7 @@ func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error)
 	}
 	var err error
 	if o.Local {
-		if local, addresses, err = startLocal(ctx, o.Out, o.AgentCommand, localHosts); err != nil {
+		if local, addresses, err = startLocal(ctx, o.Out, o.AgentCommand, localHosts()); err != nil {
 			return nil, closeAll, err
 		}
 	}

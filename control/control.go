@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // localHosts are where the agents of a local run listen.
-var localHosts = []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}
+func localHosts() []string { return []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"} }
 
 // Run runs the experiment and returns its result folder, which is empty if
 // nothing was started. An error that is [ErrConfiguration] means just that.

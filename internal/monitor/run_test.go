@@ -16,7 +16,7 @@ import (
 
 func TestRunOnSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(300 * time.Millisecond) // the bubble's clock begins on a second
+		<-time.After(300 * time.Millisecond) // the bubble's clock begins on a second
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 2900*time.Millisecond)
 		defer cancel()
@@ -46,7 +46,7 @@ func TestRunAfterStall(t *testing.T) {
 		var got []int64
 		err := newFixtureMonitor(t, "testdata/proc").Run(ctx, func(row result.SystemRow) error {
 			if got = append(got, row.UnixSecond-began); len(got) == 2 {
-				time.Sleep(2500 * time.Millisecond)
+				<-time.After(2500 * time.Millisecond)
 			}
 			return nil
 		})
