@@ -152,10 +152,9 @@ func MissingColumns[R Row](header []string) []string {
 // file lacks stay so.
 func unknownRow[R Row]() R {
 	var row R
-	fields := reflect.ValueOf(&row).Elem()
-	for i := range fields.NumField() {
-		if fields.Field(i).Type() == reflect.TypeFor[Number]() {
-			fields.Field(i).SetFloat(float64(Gap()))
+	for _, field := range reflect.ValueOf(&row).Elem().Fields() {
+		if field.Type() == reflect.TypeFor[Number]() {
+			field.SetFloat(float64(Gap()))
 		}
 	}
 	return row
