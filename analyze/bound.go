@@ -41,7 +41,7 @@ func (c *column) bound() (at []int64, all int, causes map[string]int) {
 // clientBound is what the table says: "no", or the share of seconds.
 func (c *column) clientBound() (shown, plain string) {
 	at, all, _ := c.bound()
-	if all == 0 {
+	if all == 0 || !c.watched {
 		return notKnown, ""
 	}
 	share := float64(len(at)) / float64(all)

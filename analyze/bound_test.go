@@ -11,7 +11,7 @@ import (
 
 // boundColumn is a load of 200 seconds, of which the first n were bound.
 func boundColumn(n int) *column {
-	c := &column{name: "etcd", db: &result.Database{}}
+	c := &column{name: "etcd", db: &result.Database{}, watched: true}
 	for i := range 200 {
 		row := result.TimeseriesRow{UnixSecond: 1000 + int64(i), Clients: 4, AvgLatency: 10, Throughput: 390, Stage: 1}
 		if i < n {
@@ -31,6 +31,11 @@ func TestAClientBoundSeriesSaysSoAndWhy(t *testing.T) {
 		if shown, _ := boundColumn(n).clientBound(); shown != want {
 			t.Errorf("%d of 200 seconds bound: the table says %q, want %q", n, shown, want)
 		}
+	}
+	old := boundColumn(0)
+	old.watched = false
+	if shown, _ := old.clientBound(); shown != notKnown {
+		t.Errorf("a run that was not watched says %q, want %q", shown, notKnown)
 	}
 	if note := boundColumn(2).boundNote(); note != nil {
 		t.Errorf("a note %q for 1 %% of the seconds", note)

@@ -26,6 +26,9 @@ type column struct {
 	client  samples
 	members []member
 
+	// watched: the time series tells whether the client was the limit.
+	watched bool
+
 	stages  []stage
 	seconds []second // of the members
 	own     []second // of the client
@@ -52,6 +55,7 @@ func readColumn(s *source, db *result.Database, dir string) *column {
 	r := &reader{findings: &c.findings, cutShort: db.Status != result.Complete}
 	file := func(name string) string { return filepath.Join(dir, name) }
 	c.rows = readTable[result.TimeseriesRow](r, file(result.TimeseriesFile), perSecond)
+	c.watched = hasColumn(file(result.TimeseriesFile), result.RowClientBound)
 	c.byKey = readTable[result.ByKeyRow](r, file(result.ByKeyFile), ifComplete)
 	c.disk = readTable[result.DiskSpaceRow](r, file(result.DiskSpaceFile), ifComplete)
 	c.summary = r.readSummary(file(result.SummaryFile))

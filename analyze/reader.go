@@ -105,6 +105,16 @@ func checkHeader[R result.Row](header []byte, path string) error {
 	return nil
 }
 
+// hasColumn reports whether the file's header has the column.
+func hasColumn(path, column string) bool {
+	data, _, err := wholeLines(path)
+	if err != nil || len(data) == 0 {
+		return false
+	}
+	names, err := csv.NewReader(bytes.NewReader(firstLine(data))).Read()
+	return err == nil && slices.Contains(names, column)
+}
+
 // readHistograms calls fn for each interval of the histogram log at path, and
 // goes on after a line that cannot be read.
 func (r *reader) readHistograms(path string, fn func(hist.Interval)) {
