@@ -52,6 +52,10 @@ bench: ## the benchmarks of the load path
 test-faults: ## kill control, an agent and a member at random, ten times each (about 5 minutes)
 	DBTESTER_FAULTS=10 $(GO) test -count=1 -v -timeout 20m -run TestKilledAtAnyMoment ./cmd/dbtester
 
+.PHONY: bench-peers
+bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 5 minutes)
+	$(GO) run ./internal/benchpeers
+
 .PHONY: race
 race: ## the tests under the race detector
 	$(GO) test -race ./load/... ./workload/... ./control/... ./agent/... ./internal/...
