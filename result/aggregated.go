@@ -33,7 +33,7 @@ const (
 	RowAchievedOfTarget  = "ACHIEVED-OF-TARGET"
 	RowLate              = "LATE"
 	RowClientTimeCovered = "CLIENT-TIME-COVERED" // by latencies: Little's law
-	RowClientBound       = "CLIENT-BOUND" // also the column of the time series it sums up
+	RowClientBound       = "CLIENT-BOUND"        // also the column of the time series it sums up
 	RowFailed            = "FAILED"
 	RowIndeterminate     = "INDETERMINATE"
 	RowUnsent            = "UNSENT"
