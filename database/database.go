@@ -39,11 +39,18 @@ type Driver interface {
 // load clients may share it. Every call obeys the context's deadline and, if
 // that is later or missing, the [Target]'s own timeout; no call is retried.
 // Errors are of type [*Error].
+//
+// Key and value are the caller's memory. Once a call has returned nil the caller
+// overwrites both, so that the client must hold neither: not for another
+// attempt, a log line or a cache, nor as a map's key without [strings.Clone].
+// After an error the caller never changes them again, because a request that
+// was given up may still be on its way out.
 type Client interface {
 	// Put writes the value, over an older one if there is one.
 	Put(ctx context.Context, key string, value []byte) error
 	// Get reads the value with the target's consistency, or returns an error
-	// for which errors.Is(err, ErrNotFound).
+	// for which errors.Is(err, ErrNotFound). The caller reads the value and
+	// does not change it; the client does not change it either, ever.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// Close frees the connection. Calls after it return [ErrClosed].
 	Close() error

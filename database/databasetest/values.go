@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/dbtester/dbtester/database"
 )
@@ -49,19 +50,35 @@ func (s suite) overwrite(t *testing.T) {
 	}
 }
 
-// callersBuffer checks that neither side keeps the other's memory.
-func (s suite) callersBuffer(t *testing.T) {
+// callersMemory checks that neither side keeps the other's memory: the key and
+// the value are overwritten as soon as a call has returned nil, as package
+// workload does with the memory of each of its clients.
+func (s suite) callersMemory(t *testing.T) {
 	c := s.connect(t, s.Endpoints...)
-	key, buffer := s.key(), []byte("first")
-	put(t, c, key, buffer)
-	copy(buffer, "XXXXX")
+	key, other := s.key(), s.key()
+	place, value := []byte(key), []byte("first")
+	shared := unsafe.String(&place[0], len(place)) // what a later request makes another key of
+	put(t, c, shared, value)
+	copy(place, other)
+	copy(value, "XXXXX")
 	first := get(t, c, key)
 	if string(first) != "first" {
-		t.Errorf("after the caller changed its buffer: got %q, want %q", first, "first")
+		t.Errorf("after the caller overwrote what it had put: got %q, want %q", first, "first")
 	}
+	if _, err := c.Get(t.Context(), other); !errors.Is(err, database.ErrNotFound) {
+		t.Errorf("the key that the caller wrote over it, which nobody put: got %v, want ErrNotFound", err)
+	}
+	copy(place, key)
+	if got := get(t, c, shared); string(got) != "first" {
+		t.Errorf("the key made again in the same memory: got %q, want %q", got, "first")
+	}
+	copy(place, other)
 	put(t, c, key, []byte("other"))
 	if string(first) != "first" {
 		t.Errorf("what get returned became %q, want %q", first, "first")
+	}
+	if got := get(t, c, key); string(got) != "other" {
+		t.Errorf("after the caller overwrote the key of a get: got %q, want %q", got, "other")
 	}
 }
 
