@@ -52,7 +52,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	"internal/process": {nil, []string{"golang.org/x/sys"}},
 	"internal/monitor": {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
 
-	"database/databasetest":  {[]string{"database"}, nil},
+	"database/databasetest":  {[]string{"database"}, []string{"github.com/google/go-cmp"}},
 	"database/memory":        {[]string{"database"}, nil},
 	"database/etcd":          {[]string{"database"}, []string{"go.etcd.io/etcd/client/v3", "go.etcd.io/etcd/api/v3", "go.uber.org/zap", "google.golang.org/grpc", "google.golang.org/protobuf"}},
 	"database/etcd/embedded": {nil, []string{"go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/api/v3"}},

@@ -17,6 +17,9 @@ import (
 	"github.com/dbtester/dbtester/database"
 )
 
+// openTimeout bounds the wait for a connection where nothing else is said.
+const openTimeout = 30 * time.Second
+
 // A Config says what [Run] runs against.
 type Config struct {
 	Driver database.Driver
@@ -51,12 +54,12 @@ func Run(t *testing.T, c Config) {
 		s.LargeValue = 512 << 10
 	}
 	if s.OpenTimeout == 0 {
-		s.OpenTimeout = 30 * time.Second
+		s.OpenTimeout = openTimeout
 	}
 	t.Run("guarantee", s.guarantee)
 	t.Run("values", s.values)
 	t.Run("overwrite", s.overwrite)
-	t.Run("caller's buffer", s.callersBuffer)
+	t.Run("caller's memory", s.callersMemory)
 	t.Run("missing key", s.missingKey)
 	t.Run("every endpoint", s.everyEndpoint)
 	t.Run("canceled", s.canceled)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/database/databasetest"
 )
 
 func TestOptionsRefused(t *testing.T) {
@@ -170,7 +171,7 @@ func FuzzNew(f *testing.F) {
 			}
 			return
 		}
-		if _, err := d.Plan(testMember()); err != nil && !errors.As(err, &option) {
+		if _, err := d.Plan(databasetest.Member(testInstallation())); err != nil && !errors.As(err, &option) {
 			t.Errorf("%q: plan: %v", raw, err)
 		}
 	})

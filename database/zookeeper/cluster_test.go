@@ -2,16 +2,14 @@ package zookeeper_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/dbtester/dbtester/database"
 	"github.com/dbtester/dbtester/database/databasetest"
 	"github.com/dbtester/dbtester/database/zookeeper"
 )
+
+const kind = "zookeeper"
 
 // hosts of this package's clusters.
 func hosts() []string { return []string{"127.0.0.4", "127.0.0.5", "127.0.0.6"} }
@@ -25,72 +23,45 @@ func newDriver(t *testing.T, options string) database.Driver {
 	return d
 }
 
-// installations returns those of ZooKeeper below $DBTESTER_DATABASES, and skips
-// the test if there is none.
-func installations(t *testing.T) []database.Installation {
-	t.Helper()
-	root := os.Getenv("DBTESTER_DATABASES")
-	if root == "" {
-		t.Skip("DBTESTER_DATABASES names no folder with installations; make databases makes one")
-	}
-	root, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs, err := filepath.Glob(filepath.Join(root, "zookeeper-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []database.Installation
-	for _, dir := range dirs {
-		name := filepath.Base(dir)
-		all = append(all, database.Installation{Name: name, Dir: dir, Version: strings.TrimPrefix(name, "zookeeper-")})
-	}
-	if len(all) == 0 {
-		t.Skipf("%s holds no zookeeper-VERSION; install one with scripts/install-databases.sh", root)
-	}
-	return all
-}
-
 func TestConformance(t *testing.T) {
-	for _, i := range installations(t) {
+	for _, i := range databasetest.RequireInstallations(t, kind) {
 		t.Run(i.Name, func(t *testing.T) {
 			d := newDriver(t, `{"heap": "256m", "max_value_bytes": 524288}`)
 			cluster := databasetest.StartCluster(t, d, i, hosts()...)
 			databasetest.Run(t, databasetest.Config{Driver: d, Endpoints: cluster.Endpoints})
-			for n := range cluster.Endpoints {
-				cluster.Stop(t, n, 15*time.Second)
-			}
+			cluster.StopAll(t)
 		})
 	}
 }
 
-// TestOneMember checks a cluster of one, where every consistency sees the
-// client's own writes at once, and that its data outlives a restart.
 func TestOneMember(t *testing.T) {
-	for _, i := range installations(t) {
+	for _, i := range databasetest.RequireInstallations(t, kind) {
+		t.Run(i.Name, func(t *testing.T) {
+			databasetest.OneMember(t, newDriver(t, `{"heap": "256m"}`), i, hosts()[0], "sequential", "stale", "sync", "linearizable")
+		})
+	}
+}
+
+func TestThousandClients(t *testing.T) {
+	for _, i := range databasetest.RequireInstallations(t, kind) {
+		t.Run(i.Name, func(t *testing.T) {
+			d := newDriver(t, `{"heap": "1g"}`)
+			databasetest.Crowd{
+				Driver: d, Cluster: databasetest.StartCluster(t, d, i, hosts()...), Consistency: "sequential",
+				Clients: 1002, Requests: 100_000, MemoryLimit: 200e6,
+			}.Run(t)
+		})
+	}
+}
+
+func TestKillMember(t *testing.T) {
+	for _, i := range databasetest.RequireInstallations(t, kind) {
 		t.Run(i.Name, func(t *testing.T) {
 			d := newDriver(t, `{"heap": "256m"}`)
-			cluster := databasetest.StartCluster(t, d, i, hosts()[:1]...)
-			for _, consistency := range []string{"sequential", "stale", "sync", "linearizable"} {
-				c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: consistency})
-				if err := c.Put(t.Context(), "k1", []byte(consistency)); err != nil {
-					t.Fatal(err)
-				}
-				if got, err := c.Get(t.Context(), "k1"); err != nil || string(got) != consistency {
-					t.Errorf("%s: got %q, %v, want what was put", consistency, got, err)
-				}
-			}
-			cluster.Stop(t, 0, 15*time.Second)
-			cluster.Start(t, 0)
-			cluster.WaitReady(t, 0)
-			c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
-			if keys, err := c.(database.Counter).Count(t.Context(), "k"); err != nil || keys != 1 {
-				t.Errorf("after the restart: got %d keys, %v, want 1", keys, err)
-			}
-			if leads, err := c.(database.LeaderProber).IsLeader(t.Context()); err != nil || !leads {
-				t.Errorf("got leader %v, %v, want the only member to lead", leads, err)
-			}
+			kill := databasetest.Kill{Driver: d, Cluster: databasetest.StartCluster(t, d, i, hosts()...), Connections: 8, Consistency: "sync"}
+			t.Run("follower or leader, by chance", kill.Run)
+			kill.Victim = kill.Cluster.Leader(t)
+			t.Run("leader", kill.Run)
 		})
 	}
 }

@@ -34,7 +34,7 @@ func BenchmarkPut(b *testing.B) {
 	b.Run("driver", func(b *testing.B) {
 		clients := make([]database.Client, connections)
 		for n := range clients {
-			clients[n] = open(b, d, database.Target{Endpoints: cluster.Endpoints[n%3 : n%3+1], Consistency: "linearizable"})
+			clients[n] = databasetest.Open(b, d, database.Target{Endpoints: cluster.Endpoints[n%3 : n%3+1], Consistency: "linearizable"})
 		}
 		load(b, func(ctx context.Context, n int, key string) error {
 			return clients[n%connections].Put(ctx, key, value)

@@ -3,10 +3,7 @@ package embedded_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,13 +29,9 @@ func TestConformance(t *testing.T) {
 			databasetest.Run(t, databasetest.Config{Driver: d, Endpoints: cluster.Endpoints})
 			t.Run("server says its version", func(t *testing.T) { wantVersion(t, d, cluster, i.Version) })
 			t.Run("stale reads", func(t *testing.T) { staleReads(t, d, cluster) })
-			t.Run("kill a member", func(t *testing.T) { killMember(t, d, cluster) })
+			t.Run("kill a member", databasetest.Kill{Driver: d, Cluster: cluster, Connections: 1, Consistency: "linearizable"}.Run)
 			t.Run("no quorum", func(t *testing.T) { loseQuorum(t, d, cluster) })
-			t.Run("stop by signal", func(t *testing.T) {
-				for n := range cluster.Endpoints {
-					cluster.Stop(t, n, 15*time.Second)
-				}
-			})
+			t.Run("stop by signal", func(t *testing.T) { cluster.StopAll(t) })
 		})
 	}
 }
@@ -54,31 +47,15 @@ func TestIPv6(t *testing.T) {
 	}
 	d := newDriver(t, ``)
 	cluster := databasetest.StartCluster(t, d, embeddedInstallation(t), "::1")
-	c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
+	c := databasetest.Open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
 	if err := c.Put(t.Context(), "k1", []byte("value")); err != nil {
 		t.Error(err)
 	}
 }
 
-func open(tb testing.TB, d database.Driver, target database.Target) database.Client {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
-	defer cancel()
-	c, err := d.Open(ctx, target)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return c
-}
-
 func wantVersion(t *testing.T, d database.Driver, cluster *databasetest.Cluster, want string) {
 	t.Helper()
-	c := open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
+	c := databasetest.Open(t, d, database.Target{Endpoints: cluster.Endpoints, Consistency: "linearizable"})
 	got, err := c.(database.Versioner).Version(t.Context())
 	if err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
@@ -89,8 +66,8 @@ func wantVersion(t *testing.T, d database.Driver, cluster *databasetest.Cluster,
 // little later, but never something else.
 func staleReads(t *testing.T, d database.Driver, cluster *databasetest.Cluster) {
 	t.Helper()
-	writer := open(t, d, database.Target{Endpoints: cluster.Endpoints[:1], Consistency: "serializable"})
-	reader := open(t, d, database.Target{Endpoints: cluster.Endpoints[1:2], Consistency: "stale"})
+	writer := databasetest.Open(t, d, database.Target{Endpoints: cluster.Endpoints[:1], Consistency: "serializable"})
+	reader := databasetest.Open(t, d, database.Target{Endpoints: cluster.Endpoints[1:2], Consistency: "stale"})
 	if err := writer.Put(t.Context(), "k1", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
@@ -107,49 +84,13 @@ func staleReads(t *testing.T, d database.Driver, cluster *databasetest.Cluster) 
 	}
 }
 
-// killMember ends one member in the middle of writes over all of them. Nothing
-// may hang, every error must be sorted, and every acknowledged key must be there
-// once the member is back.
-func killMember(t *testing.T, d database.Driver, cluster *databasetest.Cluster) {
-	t.Helper()
-	const timeout = 2 * time.Second
-	w := &writers{timeout: timeout, kinds: make(map[string]int)}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var wg sync.WaitGroup
-	for _, endpoint := range cluster.Endpoints {
-		c := open(t, d, database.Target{Endpoints: []string{endpoint}, Consistency: "linearizable", Timeout: timeout})
-		for range 8 {
-			wg.Go(func() { w.run(ctx, t, c) })
-		}
-	}
-	waitFor(t, "writes before the kill", func() bool { return w.acknowledged.Load() > 500 })
-	cluster.Kill(t, 0)
-	waitFor(t, "errors after the kill", func() bool { return w.failed.Load() > 0 })
-	before := w.acknowledged.Load()
-	waitFor(t, "writes after the kill", func() bool { return w.acknowledged.Load() > before+200 })
-	cluster.Start(t, 0)
-	cluster.WaitReady(t, 0)
-	c := open(t, d, database.Target{Endpoints: cluster.Endpoints[:1], Consistency: "linearizable"})
-	if err := c.Put(t.Context(), "k2", []byte("after the restart")); err != nil {
-		t.Errorf("write over the member that is back: %v", err)
-	}
-	stop()
-	wg.Wait()
-	keys, err := c.(database.Counter).Count(t.Context(), "k9")
-	if acknowledged, attempted := w.acknowledged.Load(), w.attempted.Load(); err != nil || keys < acknowledged || keys > attempted {
-		t.Errorf("got %d keys, %v, want between the %d acknowledged and the %d attempted", keys, err, acknowledged, attempted)
-	}
-	t.Logf("%d of %d writes acknowledged, errors by kind: %v", w.acknowledged.Load(), w.attempted.Load(), w.kinds)
-}
-
 // loseQuorum kills two of three: writes fail within their deadline and may have
 // been applied, stale reads go on.
 func loseQuorum(t *testing.T, d database.Driver, cluster *databasetest.Cluster) {
 	t.Helper()
 	const timeout = 500 * time.Millisecond
 	target := database.Target{Endpoints: cluster.Endpoints[:1], Consistency: "stale", Timeout: timeout}
-	c := open(t, d, target)
+	c := databasetest.Open(t, d, target)
 	if err := c.Put(t.Context(), "k3", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
@@ -172,56 +113,5 @@ func loseQuorum(t *testing.T, d database.Driver, cluster *databasetest.Cluster) 
 	}
 	for n := 1; n <= 2; n++ {
 		cluster.WaitReady(t, n)
-	}
-}
-
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("no %s in 30 s", what)
-		}
-	}
-}
-
-// writers write a key each time, count what becomes of it, and check each error.
-type writers struct {
-	timeout                         time.Duration
-	attempted, acknowledged, failed atomic.Int64
-
-	mu    sync.Mutex
-	kinds map[string]int
-}
-
-func (w *writers) run(ctx context.Context, t *testing.T, c database.Client) {
-	t.Helper()
-	for ctx.Err() == nil {
-		key := fmt.Sprintf("k9%010d", w.attempted.Add(1))
-		start := time.Now()
-		// The end of the test must not look like an error of the store.
-		err := c.Put(context.WithoutCancel(ctx), key, []byte("value"))
-		if took := time.Since(start); took > w.timeout+time.Second {
-			t.Errorf("put took %v, want %v or little more", took, w.timeout)
-		}
-		if err == nil {
-			w.acknowledged.Add(1)
-			continue
-		}
-		databasetest.WantSorted(t, err)
-		w.count(err)
-		w.failed.Add(1)
-	}
-}
-
-func (w *writers) count(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if sorted, ok := err.(*database.Error); ok { //nolint:errorlint // the contract is the type itself
-		w.kinds[sorted.Kind]++
 	}
 }

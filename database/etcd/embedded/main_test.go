@@ -2,11 +2,10 @@ package embedded_test
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/database/databasetest"
 	"github.com/dbtester/dbtester/database/etcd/embedded"
 )
 
@@ -34,29 +33,9 @@ func embeddedInstallation(tb testing.TB) database.Installation {
 	}
 }
 
-// installations are the embedded one and every etcd-VERSION folder in the
-// directory that DBTESTER_DATABASES names.
+// installations are the embedded one and every etcd-VERSION folder that is
+// installed.
 func installations(t *testing.T) []database.Installation {
 	t.Helper()
-	all := []database.Installation{embeddedInstallation(t)}
-	dir := os.Getenv("DBTESTER_DATABASES")
-	if dir == "" {
-		t.Log("DBTESTER_DATABASES is not set: only the embedded etcd is tested")
-		return all
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folders, err := filepath.Glob(filepath.Join(dir, "etcd-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range folders {
-		name := filepath.Base(folder)
-		all = append(all, database.Installation{
-			Name: name, Version: strings.TrimPrefix(name, "etcd-"), Dir: folder,
-		})
-	}
-	return all
+	return append([]database.Installation{embeddedInstallation(t)}, databasetest.Installations(t, "etcd")...)
 }
