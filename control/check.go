@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,6 +41,10 @@ func check(o Options) ([]plan, error) {
 
 func checkDatabase(o Options, i int, d config.Database) (plan, error) {
 	at := func(key string) string { return o.Experiment.Locate(fmt.Sprintf("databases[%d].%s", i, key)) }
+	if result.LooksLikeFile(d.Name) {
+		return plan{}, fmt.Errorf("%s: %q would be taken for a file of the result folder; leave the ending %s away",
+			at("name"), d.Name, filepath.Ext(d.Name))
+	}
 	factory, ok := o.Drivers[d.Kind]
 	if !ok {
 		return plan{}, fmt.Errorf("%s: unknown kind %q; known are %s", at("kind"), d.Kind,

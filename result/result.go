@@ -9,6 +9,8 @@ package result
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // FormatVersion is raised with every change to a name or a column in this
@@ -68,3 +70,12 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // DatabaseDir returns the folder of the database with that name in the result folder dir.
 func DatabaseDir(dir, database string) string { return filepath.Join(dir, database) }
+
+// LooksLikeFile reports whether a database of that name would have a folder
+// that looks like a file of the result: one that control or analyze writes
+// beside it, now or in a later version. Upper and lower case are the same, as
+// they are on some filesystems.
+func LooksLikeFile(database string) bool {
+	endings := []string{".csv", ".hlog", ".html", ".json", ".log", ".md", ".svg", ".txt"}
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(database)))
+}

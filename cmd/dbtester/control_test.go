@@ -173,6 +173,7 @@ func TestBadInputIsToldAndNothingIsStarted(t *testing.T) {
 		"unknown option":     {yaml: strings.Replace(experiment, "embedded}", "embedded, options: {snapshots: 1}}", 1), status: exitUsage, says: "test.yaml:5:"},
 		"path in a flag":     {yaml: strings.Replace(experiment, "embedded}", "embedded, options: {flags: {data-dir: /tmp}}}", 1), status: exitUsage, says: "data-dir"},
 		"unknown read":       {args: []string{"control", "--local", "-c", "test.yaml", "--set", "workload.consistency=eventual"}, status: exitUsage, says: "eventual"},
+		"named like a file":  {yaml: strings.Replace(experiment, "name: etcd", "name: Report.HTML", 1), status: exitUsage, says: "test.yaml:5:12: "},
 		"no agents":          {args: []string{"control", "-c", "test.yaml"}, status: exitUsage, says: "no agents"},
 		"unreachable agent":  {args: []string{"control", "-c", "test.yaml", "--set", `agents=["127.0.0.1:1"]`}, status: exitFailed, says: "agent 127.0.0.1:1: not reached"},
 		"no installation":    {yaml: strings.Replace(experiment, "embedded", "etcd-3.99.0", 1), status: exitFailed, says: "etcd-3.99.0"},
