@@ -28,8 +28,9 @@ const (
 
 // A program is an executable and the modules it was built from.
 type program struct {
-	path     string
-	versions map[string]string // by module path
+	path      string
+	goVersion string            // it was built with, such as "go1.26.0"
+	versions  map[string]string // by module path
 }
 
 // programs are all that a comparison runs.
@@ -81,7 +82,7 @@ func inspect(path string) (program, error) {
 	if err != nil {
 		return program{}, fmt.Errorf("read the modules of %s: %w", path, err)
 	}
-	p := program{path: path, versions: map[string]string{info.Main.Path: info.Main.Version}}
+	p := program{path: path, goVersion: info.GoVersion, versions: map[string]string{info.Main.Path: info.Main.Version}}
 	for _, m := range info.Deps {
 		p.versions[m.Path] = m.Version
 	}

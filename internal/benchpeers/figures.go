@@ -3,6 +3,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +28,45 @@ type sample struct {
 	figures
 	cpu    time.Duration // user and system time of the process, from start to end
 	memory int64         // its largest resident memory, bytes
+}
+
+// check returns what cannot be true of figures that are read from the output of
+// a program. A mistake in the reading must not become a figure of a table.
+func (f figures) check(s scenario) error {
+	var wrong []error
+	add := func(absurd bool, format string, args ...any) {
+		if absurd {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	add(f.Requests != s.requests, "%d requests were recorded, want %d", f.Requests, s.requests)
+	add(!(f.Throughput > 0) || math.IsInf(f.Throughput, 0), "throughput is %v requests per second", f.Throughput)
+	latencies := []time.Duration{f.P50, f.P90, f.P99, f.P999}
+	add(f.P50 <= 0 || f.Average <= 0, "service time p50 is %v and the average %v, want more than 0", f.P50, f.Average)
+	add(!slices.IsSorted(latencies), "service times p50, p90, p99 and p99.9 are %v, want each at least the one before", latencies)
+	add(f.P999 > loadTimeout || f.Average > loadTimeout, "service time p99.9 is %v and the average %v, want at most the %v of a load",
+		f.P999, f.Average, loadTimeout)
+	covered := f.covered(s)
+	add(covered > 1+littleSlack, "average × throughput ÷ clients is %.3f, want at most 1 in a closed loop", covered)
+	return errors.Join(wrong...)
+}
+
+// littleSlack is by how much rounding may take the share of Little's law above 1.
+const littleSlack = 0.01
+
+// covered is the share of the clients' time that the latencies cover, by
+// Little's law.
+func (f figures) covered(s scenario) float64 {
+	return f.Average.Seconds() * f.Throughput / float64(s.clients)
+}
+
+// check returns what cannot be true of a sample.
+func (s sample) check(of scenario) error {
+	var cost error
+	if s.cpu <= 0 || s.memory <= 0 {
+		cost = fmt.Errorf("the kernel counted %v of CPU and %d bytes of memory, want more than 0", s.cpu, s.memory)
+	}
+	return errors.Join(s.figures.check(of), cost)
 }
 
 func newSample(f figures, s process.State) sample {
@@ -67,9 +109,7 @@ func metrics() []metric {
 		{"p90, ms", "%.2f", latency(func(f figures) time.Duration { return f.P90 }), target{}},
 		{"p99, ms", "%.2f", latency(func(f figures) time.Duration { return f.P99 }), target{}},
 		{"p99.9, ms", "%.2f", latency(func(f figures) time.Duration { return f.P999 }), target{}},
-		{"average × throughput ÷ clients", "%.3f", func(sc scenario, s sample) float64 {
-			return s.Average.Seconds() * s.Throughput / float64(sc.clients)
-		}, target{}},
+		{"average × throughput ÷ clients", "%.3f", func(sc scenario, s sample) float64 { return s.covered(sc) }, target{}},
 	}
 }
 
@@ -81,10 +121,30 @@ func (t target) met(ratio float64) bool {
 	return ratio <= t.ratio
 }
 
-// median returns the middle value, or the mean of the two in the middle.
+// near is how close to its target a ratio gets a third digit.
+const near = 0.05
+
+// show returns the ratio with two digits, or with as many as it takes to see on
+// which side of its target it is.
+func (t target) show(ratio float64) string {
+	digits := 2
+	if t.relation != "" && math.Abs(ratio-t.ratio) < near {
+		digits = 3
+	}
+	for ; digits < 6; digits++ {
+		rounded := math.Round(ratio*math.Pow10(digits)) / math.Pow10(digits)
+		if t.relation == "" || t.met(rounded) == t.met(ratio) {
+			break
+		}
+	}
+	return fmt.Sprintf("%.*f", digits, ratio)
+}
+
+// median returns the middle value, or the mean of the two in the middle; NaN of
+// no values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
-		return 0
+		return math.NaN()
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	half := len(sorted) / 2

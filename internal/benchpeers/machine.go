@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -13,7 +14,8 @@ import (
 // A machine is what the figures depend on besides the programs.
 type machine struct {
 	cpu    string
-	cpus   int
+	cpus   int   // the kernel lets this process run on
+	procs  int   // of them a Go program uses at once
 	memory int64 // bytes
 	kernel string
 	load   string // of the last minute, as the kernel prints it
@@ -34,8 +36,9 @@ func readMachine() (machine, error) {
 	}
 	load, _, _ := strings.Cut(files["/proc/loadavg"], " ")
 	return machine{
-		cpu:    field(files["/proc/cpuinfo"], "model name"),
+		cpu:    cmp.Or(field(files["/proc/cpuinfo"], "model name"), "model not told"),
 		cpus:   runtime.NumCPU(),
+		procs:  runtime.GOMAXPROCS(0),
 		memory: memory,
 		kernel: strings.TrimSpace(files["/proc/sys/kernel/osrelease"]),
 		load:   load,

@@ -5,7 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -20,8 +22,12 @@ var (
 	peerError      = regexp.MustCompile(`(?ms)^Error distribution:\n(.*)`)
 )
 
-// parsePeer reads the report of etcd's benchmark tool. Requests that failed
-// are an error: their figures would not compare.
+// mostFigure is above every figure of a report: seconds, counts and rates.
+const mostFigure = 1e9
+
+// parsePeer reads the report of etcd's benchmark tool. What is missing or is no
+// figure is an error, and so are requests that failed: their figures would not
+// compare.
 func parsePeer(text string) (figures, error) {
 	if m := peerError.FindStringSubmatch(text); m != nil {
 		return figures{}, fmt.Errorf("requests failed: %.200s", m[1])
@@ -34,7 +40,7 @@ func parsePeer(text string) (figures, error) {
 			return 0
 		}
 		v, err := strconv.ParseFloat(m[1], 64)
-		if err != nil || v < 0 || v > 1e12 {
+		if err != nil || !(v >= 0 && v < mostFigure) { // also if it is no number
 			errs = append(errs, fmt.Errorf("%s %q is not a figure", what, m[1]))
 			return 0
 		}
@@ -49,13 +55,16 @@ func parsePeer(text string) (figures, error) {
 			delete(percentiles, m[1])
 		}
 	}
-	for p := range percentiles {
+	for _, p := range slices.Sorted(maps.Keys(percentiles)) {
 		errs = append(errs, fmt.Errorf("no p%s in the report", p))
 	}
 	for _, m := range peerBar.FindAllStringSubmatch(text, -1) {
 		f.Requests += int64(number("count", m))
 	}
-	return f, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return figures{}, err
+	}
+	return f, nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -43,11 +42,12 @@ func (r report) render() string {
 
 func (r report) conditions(b *strings.Builder) {
 	m, v := r.before, r.versions
-	fmt.Fprintf(b, "%s, %d × %s, %s of memory, Linux %s, %s. One-minute load average %s before and %s after.\n\n",
-		r.date.UTC().Format(time.DateOnly), m.cpus, m.cpu, humanize.Bytes(uint64(m.memory)), m.kernel, runtime.Version(), m.load, r.after.load)
-	fmt.Fprintf(b, "Server: etcd %s, three members. Ours: client %s, gRPC %s. Peer: %s %s, client %s, gRPC %s.\n",
-		v.server.versions[moduleServer], v.ours.versions[moduleClient], v.ours.versions[moduleGRPC],
-		peerPackage, v.peer.versions[modulePeer], v.peer.versions[moduleClient], v.peer.versions[moduleGRPC])
+	fmt.Fprintf(b, "%s, %s (%s), GOMAXPROCS %d, %s of memory, Linux %s. One-minute load average %s before and %s after.\n\n",
+		r.date.UTC().Format(time.DateOnly), count(m.cpus, "CPU"), m.cpu, m.procs, humanize.Bytes(uint64(m.memory)), m.kernel, m.load, r.after.load)
+	fmt.Fprintf(b, "Server: etcd %s, three members, %s. Ours: client %s, gRPC %s, %s. Peer: %s %s, client %s, gRPC %s, %s.\n",
+		v.server.versions[moduleServer], v.server.goVersion,
+		v.ours.versions[moduleClient], v.ours.versions[moduleGRPC], v.ours.goVersion,
+		peerPackage, v.peer.versions[modulePeer], v.peer.versions[moduleClient], v.peer.versions[moduleGRPC], v.peer.goVersion)
 	fmt.Fprintf(b, "%d pairs; figures are medians, with the smallest and largest in brackets. Ratios are ours ÷ peer of one pair.\n", r.pairs)
 	fmt.Fprintf(b, "Peak memory below %.1f MB could not be told.\n\n", float64(r.floor)/megabyte)
 }
@@ -68,7 +68,7 @@ func (r report) summary(b *strings.Builder) {
 		for _, m := range metrics() {
 			if m.target.relation != "" {
 				ratio := median(o.ratios(m))
-				fmt.Fprintf(b, " %.2f %s |", ratio, verdict(m.target.met(ratio)))
+				fmt.Fprintf(b, " %s %s |", m.target.show(ratio), verdict(m.target.met(ratio)))
 			}
 		}
 		b.WriteString("\n")
@@ -89,10 +89,10 @@ func (o outcome) table(b *strings.Builder) {
 		ratios := o.ratios(m)
 		var each []string
 		for _, ratio := range ratios {
-			each = append(each, fmt.Sprintf("%.2f", ratio))
+			each = append(each, m.target.show(ratio))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %.2f |\n", m.name, m.spread(o.scenario, o.ours), m.spread(o.scenario, o.peer),
-			strings.Join(each, " "), median(ratios))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", m.name, m.spread(o.scenario, o.ours), m.spread(o.scenario, o.peer),
+			strings.Join(each, " "), m.target.show(median(ratios)))
 	}
 }
 

@@ -54,7 +54,7 @@ func (r *runner) runOurs(ctx context.Context, s scenario) (sample, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return sample{}, fmt.Errorf("ours: figures: %w", err)
 	}
-	return complete(s, newSample(f, state))
+	return complete(s, "ours", newSample(f, state))
 }
 
 func (r *runner) runPeer(ctx context.Context, s scenario) (sample, error) {
@@ -66,13 +66,14 @@ func (r *runner) runPeer(ctx context.Context, s scenario) (sample, error) {
 	if err != nil {
 		return sample{}, fmt.Errorf("peer: %w", err)
 	}
-	return complete(s, newSample(f, state))
+	return complete(s, "peer", newSample(f, state))
 }
 
-// complete refuses a load that did not send what it was asked to.
-func complete(s scenario, got sample) (sample, error) {
-	if got.Requests != s.requests {
-		return sample{}, fmt.Errorf("%d requests were recorded, want %d", got.Requests, s.requests)
+// complete refuses a load that did not send what it was asked to, and figures
+// that cannot be true.
+func complete(s scenario, side string, got sample) (sample, error) {
+	if err := got.check(s); err != nil {
+		return sample{}, fmt.Errorf("%s: %w", side, err)
 	}
 	return got, nil
 }
