@@ -32,7 +32,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 		[]string{"google.golang.org/grpc", "golang.org/x/sync", "github.com/dustin/go-humanize"},
 	},
 	"agent": {
-		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor"},
+		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor", "internal/hist"},
 		[]string{"google.golang.org/grpc", "google.golang.org/protobuf", "golang.org/x/sync"},
 	},
 	"analyze":    {[]string{"result", "internal/hist"}, []string{"gonum.org/v1/plot", "github.com/dustin/go-humanize"}},
@@ -53,11 +53,12 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	"internal/monitor": {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
 
 	"database/databasetest":  {[]string{"database"}, []string{"github.com/google/go-cmp"}},
-	"database/memory":        {[]string{"database"}, nil},
-	"database/etcd":          {[]string{"database"}, []string{"go.etcd.io/etcd/client/v3", "go.etcd.io/etcd/api/v3", "go.uber.org/zap", "google.golang.org/grpc", "google.golang.org/protobuf"}},
+	"database/exposition":    {[]string{"database"}, nil},
+	"database/memory":        {[]string{"database", "database/exposition"}, nil},
+	"database/etcd":          {[]string{"database", "database/exposition"}, []string{"go.etcd.io/etcd/client/v3", "go.etcd.io/etcd/api/v3", "go.uber.org/zap", "google.golang.org/grpc", "google.golang.org/protobuf"}},
 	"database/etcd/embedded": {nil, []string{"go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/api/v3"}},
 	"database/zookeeper":     {[]string{"database"}, []string{"github.com/go-zookeeper/zk"}},
-	"database/consul":        {[]string{"database"}, []string{"github.com/hashicorp/consul/api"}},
+	"database/consul":        {[]string{"database", "database/exposition"}, []string{"github.com/hashicorp/consul/api"}},
 }
 
 // goPackage is what go list tells of a package.

@@ -37,6 +37,9 @@ func isPlainName(s string) bool { return len(s) <= maxNameBytes && plainName.Mat
 type launch struct {
 	database.Launch
 	member database.Member
+	// introspector asks the member for figures of its own; nil if the store has
+	// none.
+	introspector database.Introspector
 	// folder of the member, relative to the work folder.
 	folder string
 }
@@ -60,6 +63,7 @@ func (a *Agent) plan(req *dbtesterpb.StartRequest) (*launch, error) {
 		return nil, err
 	}
 	l := &launch{folder: filepath.Join(req.GetRun(), req.GetDatabase())}
+	l.introspector, _ = driver.(database.Introspector)
 	l.member = database.Member{
 		Index:        int(req.GetIndex()),
 		Cluster:      cluster,

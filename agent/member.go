@@ -22,13 +22,14 @@ type member struct {
 	folder   *folder
 	dataDirs []string
 	logPath  string
-	rows     *rowFile
+	rows     *rowFile[result.SystemRow]
+	figures  *figures // what the member tells of itself; nil if nothing
 	process  *process.Process
 	log      *slog.Logger
 
 	stopMonitor context.CancelFunc
-	monitored   chan struct{} // closed when the last row is on disk
-	ended       chan struct{} // closed when, besides, the process is gone
+	monitored   sync.WaitGroup // done when the last rows are on disk
+	ended       chan struct{}  // closed when, besides, the process is gone
 
 	mu    sync.Mutex
 	asked bool // to stop, before it ended by itself
@@ -47,12 +48,11 @@ func startMember(
 	ctx = context.WithoutCancel(ctx)
 	index := l.member.Index
 	m := &member{
-		folder:    f,
-		dataDirs:  l.DataDirs,
-		logPath:   filepath.Join(f.path, result.MemberLogFile(index)),
-		log:       log.With("run", f.marker.Run, "database", f.marker.Database),
-		monitored: make(chan struct{}),
-		ended:     make(chan struct{}),
+		folder:   f,
+		dataDirs: l.DataDirs,
+		logPath:  filepath.Join(f.path, result.MemberLogFile(index)),
+		log:      log.With("run", f.marker.Run, "database", f.marker.Database),
+		ended:    make(chan struct{}),
 	}
 	if len(m.dataDirs) == 0 {
 		m.dataDirs = []string{l.member.DataDir}
@@ -64,21 +64,27 @@ func startMember(
 	if m.rows, err = createRows(filepath.Join(f.path, result.MemberMetricsFile(index))); err != nil {
 		return nil, err
 	}
+	if m.figures, err = newFigures(f.path, l); err != nil {
+		return nil, errors.Join(err, m.endRows())
+	}
 	m.process, err = process.Start(process.Spec{
 		Argv: l.Argv, Env: l.Env, Dir: f.path, Log: m.logPath, StopSignal: l.StopSignal,
 	})
 	if err != nil {
-		return nil, errors.Join(err, m.rows.end(nil))
+		return nil, errors.Join(err, m.endRows())
 	}
 	sample.PID = m.process.PID()
 	sampler, err := monitor.New(sample)
 	if err != nil {
 		killErr := m.process.Stop(ctx, 0)
-		return nil, errors.Join(err, killErr, m.rows.end(nil))
+		return nil, errors.Join(err, killErr, m.endRows())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	m.stopMonitor = cancel
-	go m.sample(ctx, sampler)
+	m.monitored.Go(func() { m.sample(ctx, sampler) })
+	if m.figures != nil {
+		m.monitored.Go(func() { m.figures.run(ctx, m.log) })
+	}
 	go m.watch()
 	return m, nil
 }
@@ -86,11 +92,18 @@ func startMember(
 // sample writes rows until ctx ends. The file stays open until the process is
 // gone, so that who follows it learns of that end; on an error it ends now.
 func (m *member) sample(ctx context.Context, sampler *monitor.Monitor) {
-	defer close(m.monitored)
 	if err := sampler.Run(ctx, m.rows.append); err != nil {
 		m.log.Error("metrics end early", "cause", err)
 		_ = m.rows.end(err) // err is the reason, closing adds nothing
 	}
+}
+
+// endRows ends all series of metrics, as planned.
+func (m *member) endRows() error {
+	if m.figures == nil {
+		return m.rows.end(nil)
+	}
+	return errors.Join(m.rows.end(nil), m.figures.rows.end(nil))
 }
 
 // watch ends the metrics with the process.
@@ -98,8 +111,8 @@ func (m *member) watch() {
 	defer close(m.ended)
 	<-m.process.Done()
 	m.stopMonitor()
-	<-m.monitored
-	if err := m.rows.end(nil); err != nil {
+	m.monitored.Wait()
+	if err := m.endRows(); err != nil {
 		m.log.Error("metrics end", "cause", err)
 	}
 	state, _ := m.process.State()
@@ -138,7 +151,7 @@ func (m *member) ask() {
 func (m *member) stop(ctx context.Context, grace time.Duration, keepData bool) (dataBytes int64, err error) {
 	m.ask()
 	m.stopMonitor() // before the process ends, so that the last row is of a live one
-	<-m.monitored
+	m.monitored.Wait()
 	if err := m.process.Stop(ctx, grace); err != nil {
 		return 0, fmt.Errorf("stop member: %w", err)
 	}

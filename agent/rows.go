@@ -15,12 +15,23 @@ import (
 	"github.com/dbtester/dbtester/result"
 )
 
-// A rowFile is the member's system metrics on disk: one writer appends, any
-// number of readers follow the file. No row is kept in memory. The writer calls
-// append and end one after the other.
-type rowFile struct {
-	path  string
-	table *result.Table[result.SystemRow]
+// A table is a result file that rows are appended to.
+type table[R any] interface {
+	Append(rows ...R) error
+	Close() error
+}
+
+// A rowFile is one series of the member's metrics on disk: one writer appends,
+// any number of readers follow the file. No row is kept in memory. The writer
+// calls append and end one after the other.
+type rowFile[R any] struct {
+	table table[R]
+	follower
+}
+
+// A follower is what the readers of a rowFile know of it.
+type follower struct {
+	path string
 
 	mu      sync.Mutex
 	lines   int64         // complete lines in the file, the header included
@@ -29,17 +40,22 @@ type rowFile struct {
 	changed chan struct{} // closed, and replaced, with each change
 }
 
-// createRows makes the file, with its header.
-func createRows(path string) (*rowFile, error) {
+// createRows makes the file of the system metrics, with its header.
+func createRows(path string) (*rowFile[result.SystemRow], error) {
 	table, err := result.CreateTable[result.SystemRow](path)
 	if err != nil {
 		return nil, err
 	}
-	return &rowFile{path: path, table: table, lines: 1, changed: make(chan struct{})}, nil
+	return newRowFile[result.SystemRow](path, table), nil
+}
+
+// newRowFile follows a table that has its header.
+func newRowFile[R any](path string, t table[R]) *rowFile[R] {
+	return &rowFile[R]{table: t, follower: follower{path: path, lines: 1, changed: make(chan struct{})}}
 }
 
 // append writes one row to disk and wakes the readers.
-func (f *rowFile) append(row result.SystemRow) error {
+func (f *rowFile[R]) append(row R) error {
 	if err := f.table.Append(row); err != nil {
 		return err
 	}
@@ -49,7 +65,7 @@ func (f *rowFile) append(row result.SystemRow) error {
 
 // end closes the file; err tells why if that is earlier than planned. A file
 // that has ended stays as it is.
-func (f *rowFile) end(err error) error {
+func (f *rowFile[R]) end(err error) error {
 	f.mu.Lock()
 	ended := f.ended
 	f.mu.Unlock()
@@ -61,7 +77,7 @@ func (f *rowFile) end(err error) error {
 	return err
 }
 
-func (f *rowFile) change(apply func()) {
+func (f *follower) change(apply func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	apply()
@@ -71,7 +87,7 @@ func (f *rowFile) change(apply func()) {
 
 // follow sends the lines from number from on, 0 being the header, until the
 // file has ended and all were sent, or ctx or send ends it.
-func (f *rowFile) follow(ctx context.Context, from int64, send func(number int64, line string) error) error {
+func (f *follower) follow(ctx context.Context, from int64, send func(number int64, line string) error) error {
 	file, err := os.Open(filepath.Clean(f.path))
 	if err != nil {
 		return fmt.Errorf("read metrics: %w", err)
@@ -97,7 +113,7 @@ func (f *rowFile) follow(ctx context.Context, from int64, send func(number int64
 
 // await returns true when the line with that number is in the file, and false
 // when it will never be.
-func (f *rowFile) await(ctx context.Context, number int64) (bool, error) {
+func (f *follower) await(ctx context.Context, number int64) (bool, error) {
 	for {
 		f.mu.Lock()
 		lines, ended, err, changed := f.lines, f.ended, f.err, f.changed

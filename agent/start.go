@@ -114,6 +114,9 @@ func startResponse(l *launch, sample monitor.Config, pid int) *dbtesterpb.StartR
 		Device:    sample.Device,
 		Interface: sample.Interface,
 	}
+	for _, f := range l.figures() {
+		resp.Figures = append(resp.Figures, &dbtesterpb.Figure{Name: f.Name, Kind: string(f.Kind), Unit: f.Unit, Meaning: string(f.Meaning)})
+	}
 	for _, s := range l.Settings {
 		resp.Settings = append(resp.Settings, &dbtesterpb.Setting{Name: s.Name, Value: s.Value, Set: s.Set, Reason: s.Reason})
 	}

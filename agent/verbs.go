@@ -21,7 +21,10 @@ import (
 const chunkBytes = 256 << 10
 
 // Ping tells the time, the machine and the installations.
-func (a *Agent) Ping(context.Context, *dbtesterpb.PingRequest) (*dbtesterpb.PingResponse, error) {
+func (a *Agent) Ping(_ context.Context, req *dbtesterpb.PingRequest) (*dbtesterpb.PingResponse, error) {
+	if req.GetTimeOnly() {
+		return &dbtesterpb.PingResponse{Now: timestamppb.Now()}, nil
+	}
 	resp := &dbtesterpb.PingResponse{
 		Version: a.options.Version,
 		Host: &dbtesterpb.Host{
@@ -80,13 +83,32 @@ func (a *Agent) Metrics(req *dbtesterpb.MetricsRequest, stream grpc.ServerStream
 	if m == nil {
 		return errNoMember()
 	}
-	err := m.rows.follow(stream.Context(), req.GetFrom(), func(number int64, line string) error {
+	rows, err := m.series(req.GetSeries())
+	if err != nil {
+		return err
+	}
+	err = rows.follow(stream.Context(), req.GetFrom(), func(number int64, line string) error {
 		return stream.Send(&dbtesterpb.MetricsRow{Number: number, Line: line})
 	})
 	if err == nil || stream.Context().Err() != nil {
 		return err
 	}
 	return diskStatus("metrics", err)
+}
+
+// series returns the rows of a series.
+func (m *member) series(s dbtesterpb.MetricsRequest_Series) (*follower, error) {
+	switch s {
+	case dbtesterpb.MetricsRequest_SERIES_UNSPECIFIED:
+		return &m.rows.follower, nil
+	case dbtesterpb.MetricsRequest_SERIES_FIGURES:
+		if m.figures == nil {
+			return nil, status.Error(codes.FailedPrecondition, "this store tells no figures of its own: Start lists none")
+		}
+		return &m.figures.rows.follower, nil
+	default:
+		return nil, status.Errorf(codes.InvalidArgument, "series %v: this agent has the system metrics and the figures of the store", s)
+	}
 }
 
 // Fetch streams a file of the member that was started last, as long as it is
@@ -102,8 +124,14 @@ func (a *Agent) Fetch(req *dbtesterpb.FetchRequest, stream grpc.ServerStreamingS
 		path = m.logPath
 	case dbtesterpb.FetchRequest_FILE_METRICS:
 		path = m.rows.path
+	case dbtesterpb.FetchRequest_FILE_FIGURES:
+		figures, err := m.series(dbtesterpb.MetricsRequest_SERIES_FIGURES)
+		if err != nil {
+			return err
+		}
+		path = figures.path
 	default:
-		return status.Errorf(codes.InvalidArgument, "file %v: want the log or the metrics", req.GetFile())
+		return status.Errorf(codes.InvalidArgument, "file %v: want the log, the metrics or the figures", req.GetFile())
 	}
 	return sendFile(path, req.GetOffset(), func(data []byte) error {
 		return stream.Send(&dbtesterpb.FetchChunk{Data: data})

@@ -30,6 +30,8 @@ type cluster struct {
 	members []result.Member
 	// settings are what was set or left for a member, for the manifest.
 	settings []result.Setting
+	// figures are what a member tells of itself, for the manifest.
+	figures []result.Figure
 
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
@@ -58,11 +60,23 @@ func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, er
 		}
 		c.started(a, started)
 		watch, lose := context.WithCancel(watch)
-		c.metrics.Go(func() { c.followMetrics(watch, a) })
+		c.follow(watch, a, started)
 		go c.watch(watch, lose, a)
 		return nil
 	})
 	return c, err
+}
+
+// follow copies the series that the agent has, each on a stream of its own.
+func (c *cluster) follow(ctx context.Context, a *agentConn, s *pb.StartResponse) {
+	c.metrics.Go(func() {
+		c.followMetrics(ctx, a, pb.MetricsRequest_SERIES_UNSPECIFIED, result.MemberMetricsFile(a.index))
+	})
+	if len(s.GetFigures()) > 0 {
+		c.metrics.Go(func() {
+			c.followMetrics(ctx, a, pb.MetricsRequest_SERIES_FIGURES, result.MemberFiguresFile(a.index))
+		})
+	}
 }
 
 // member is what the manifest says of an agent before its member is started.
@@ -87,6 +101,11 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 		for _, set := range s.GetSettings() {
 			c.settings = append(c.settings, result.Setting{
 				Name: set.GetName(), Value: set.GetValue(), Set: set.GetSet(), Reason: set.GetReason(),
+			})
+		}
+		for _, f := range s.GetFigures() {
+			c.figures = append(c.figures, result.Figure{
+				Name: f.GetName(), Kind: result.FigureKind(f.GetKind()), Unit: f.GetUnit(), Meaning: f.GetMeaning(),
 			})
 		}
 	}

@@ -254,6 +254,7 @@ func (d *databaseRun) writeManifest() error {
 	}
 	d.record.Members = d.cluster.snapshot()
 	d.record.Settings = d.cluster.settings
+	d.record.Figures = d.cluster.figures
 	return d.manifest.Write(d.run.dir)
 }
 

@@ -10,15 +10,14 @@ import (
 	"time"
 
 	pb "github.com/dbtester/dbtester/dbtesterpb"
-	"github.com/dbtester/dbtester/result"
 )
 
 const reconnectAfter = 200 * time.Millisecond
 
-// followMetrics writes the member's metrics rows as they arrive, until its
-// stream ends. A broken stream is taken up at the row where it broke.
-func (c *cluster) followMetrics(ctx context.Context, a *agentConn) {
-	path := filepath.Join(c.dir, result.MemberMetricsFile(a.index))
+// followMetrics writes the rows of one series into the file as they arrive,
+// until its stream ends. A broken stream is taken up at the row where it broke.
+func (c *cluster) followMetrics(ctx context.Context, a *agentConn, series pb.MetricsRequest_Series, name string) {
+	path := filepath.Join(c.dir, name)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		c.reportDeath(fmt.Errorf("write metrics of %s: %w", a.address, err))
@@ -27,7 +26,7 @@ func (c *cluster) followMetrics(ctx context.Context, a *agentConn) {
 	defer file.Close()
 	next := int64(0)
 	for ctx.Err() == nil {
-		n, err := a.copyMetrics(ctx, file, next)
+		n, err := a.copyMetrics(ctx, file, series, next)
 		next += n
 		if _, disk := errors.AsType[*os.PathError](err); disk {
 			c.reportDeath(fmt.Errorf("write metrics of %s: %w", a.address, err))
@@ -43,9 +42,12 @@ func (c *cluster) followMetrics(ctx context.Context, a *agentConn) {
 	}
 }
 
-// copyMetrics copies rows from number next on and returns how many came.
-func (a *agentConn) copyMetrics(ctx context.Context, w io.Writer, next int64) (n int64, err error) {
-	stream, err := a.Metrics(ctx, &pb.MetricsRequest{From: next})
+// copyMetrics copies the rows of a series from number next on and returns how
+// many came.
+func (a *agentConn) copyMetrics(
+	ctx context.Context, w io.Writer, series pb.MetricsRequest_Series, next int64,
+) (n int64, err error) {
+	stream, err := a.Metrics(ctx, &pb.MetricsRequest{From: next, Series: series})
 	if err != nil {
 		return 0, err
 	}

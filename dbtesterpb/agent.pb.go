@@ -80,7 +80,55 @@ func (x MemberState_Phase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MemberState_Phase.Descriptor instead.
 func (MemberState_Phase) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12, 0}
+	return file_agent_proto_rawDescGZIP(), []int{13, 0}
+}
+
+type MetricsRequest_Series int32
+
+const (
+	// Those sampled of the process and its machine.
+	MetricsRequest_SERIES_UNSPECIFIED MetricsRequest_Series = 0
+	// Those that the member told of itself.
+	MetricsRequest_SERIES_FIGURES MetricsRequest_Series = 1
+)
+
+// Enum value maps for MetricsRequest_Series.
+var (
+	MetricsRequest_Series_name = map[int32]string{
+		0: "SERIES_UNSPECIFIED",
+		1: "SERIES_FIGURES",
+	}
+	MetricsRequest_Series_value = map[string]int32{
+		"SERIES_UNSPECIFIED": 0,
+		"SERIES_FIGURES":     1,
+	}
+)
+
+func (x MetricsRequest_Series) Enum() *MetricsRequest_Series {
+	p := new(MetricsRequest_Series)
+	*p = x
+	return p
+}
+
+func (x MetricsRequest_Series) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MetricsRequest_Series) Descriptor() protoreflect.EnumDescriptor {
+	return file_agent_proto_enumTypes[1].Descriptor()
+}
+
+func (MetricsRequest_Series) Type() protoreflect.EnumType {
+	return &file_agent_proto_enumTypes[1]
+}
+
+func (x MetricsRequest_Series) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MetricsRequest_Series.Descriptor instead.
+func (MetricsRequest_Series) EnumDescriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type FetchRequest_File int32
@@ -91,19 +139,23 @@ const (
 	FetchRequest_FILE_LOG FetchRequest_File = 1
 	// The system metrics, as on the agent's disk.
 	FetchRequest_FILE_METRICS FetchRequest_File = 2
+	// The figures of the member's own, as on the agent's disk.
+	FetchRequest_FILE_FIGURES FetchRequest_File = 70
 )
 
 // Enum value maps for FetchRequest_File.
 var (
 	FetchRequest_File_name = map[int32]string{
-		0: "FILE_UNSPECIFIED",
-		1: "FILE_LOG",
-		2: "FILE_METRICS",
+		0:  "FILE_UNSPECIFIED",
+		1:  "FILE_LOG",
+		2:  "FILE_METRICS",
+		70: "FILE_FIGURES",
 	}
 	FetchRequest_File_value = map[string]int32{
 		"FILE_UNSPECIFIED": 0,
 		"FILE_LOG":         1,
 		"FILE_METRICS":     2,
+		"FILE_FIGURES":     70,
 	}
 )
 
@@ -118,11 +170,11 @@ func (x FetchRequest_File) String() string {
 }
 
 func (FetchRequest_File) Descriptor() protoreflect.EnumDescriptor {
-	return file_agent_proto_enumTypes[1].Descriptor()
+	return file_agent_proto_enumTypes[2].Descriptor()
 }
 
 func (FetchRequest_File) Type() protoreflect.EnumType {
-	return &file_agent_proto_enumTypes[1]
+	return &file_agent_proto_enumTypes[2]
 }
 
 func (x FetchRequest_File) Number() protoreflect.EnumNumber {
@@ -131,11 +183,13 @@ func (x FetchRequest_File) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FetchRequest_File.Descriptor instead.
 func (FetchRequest_File) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15, 0}
+	return file_agent_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type PingRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Answer with the time and nothing else.
+	TimeOnly      bool `protobuf:"varint,70,opt,name=time_only,json=timeOnly,proto3" json:"time_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -168,6 +222,13 @@ func (x *PingRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use PingRequest.ProtoReflect.Descriptor instead.
 func (*PingRequest) Descriptor() ([]byte, []int) {
 	return file_agent_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *PingRequest) GetTimeOnly() bool {
+	if x != nil {
+		return x.TimeOnly
+	}
+	return false
 }
 
 type PingResponse struct {
@@ -570,9 +631,11 @@ type StartResponse struct {
 	Version  string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	// What is sampled: block device of the data directory, interface of the
 	// listen address.
-	Device        string     `protobuf:"bytes,4,opt,name=device,proto3" json:"device,omitempty"`
-	Interface     string     `protobuf:"bytes,5,opt,name=interface,proto3" json:"interface,omitempty"`
-	Settings      []*Setting `protobuf:"bytes,6,rep,name=settings,proto3" json:"settings,omitempty"`
+	Device    string     `protobuf:"bytes,4,opt,name=device,proto3" json:"device,omitempty"`
+	Interface string     `protobuf:"bytes,5,opt,name=interface,proto3" json:"interface,omitempty"`
+	Settings  []*Setting `protobuf:"bytes,6,rep,name=settings,proto3" json:"settings,omitempty"`
+	// What the member tells of itself; empty if it is not asked.
+	Figures       []*Figure `protobuf:"bytes,70,rep,name=figures,proto3" json:"figures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -649,6 +712,86 @@ func (x *StartResponse) GetSettings() []*Setting {
 	return nil
 }
 
+func (x *StartResponse) GetFigures() []*Figure {
+	if x != nil {
+		return x.Figures
+	}
+	return nil
+}
+
+// Figure describes a figure that the store itself keeps.
+type Figure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The store's own name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// "gauge", "counter", "summary" or "histogram".
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// "s", "ms", "ns", "bytes"; empty for a plain number.
+	Unit string `protobuf:"bytes,3,opt,name=unit,proto3" json:"unit,omitempty"`
+	// The name that stores share for what is the same in them; may be empty.
+	Meaning       string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Figure) Reset() {
+	*x = Figure{}
+	mi := &file_agent_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Figure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Figure) ProtoMessage() {}
+
+func (x *Figure) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Figure.ProtoReflect.Descriptor instead.
+func (*Figure) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Figure) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Figure) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Figure) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *Figure) GetMeaning() string {
+	if x != nil {
+		return x.Meaning
+	}
+	return ""
+}
+
 type Setting struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -661,7 +804,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -673,7 +816,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -686,7 +829,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{7}
+	return file_agent_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Setting) GetName() string {
@@ -727,7 +870,7 @@ type StopRequest struct {
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +882,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +895,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{8}
+	return file_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StopRequest) GetKeepData() bool {
@@ -773,7 +916,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -785,7 +928,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -798,7 +941,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{9}
+	return file_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StopResponse) GetMember() *MemberState {
@@ -823,7 +966,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +978,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +991,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{10}
+	return file_agent_proto_rawDescGZIP(), []int{11}
 }
 
 type StatusResponse struct {
@@ -860,7 +1003,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1015,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1028,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{11}
+	return file_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StatusResponse) GetMember() *MemberState {
@@ -913,7 +1056,7 @@ type MemberState struct {
 
 func (x *MemberState) Reset() {
 	*x = MemberState{}
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -925,7 +1068,7 @@ func (x *MemberState) String() string {
 func (*MemberState) ProtoMessage() {}
 
 func (x *MemberState) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -938,7 +1081,7 @@ func (x *MemberState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberState.ProtoReflect.Descriptor instead.
 func (*MemberState) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12}
+	return file_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MemberState) GetPhase() MemberState_Phase {
@@ -987,14 +1130,16 @@ type MetricsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the first row to send; 0 is the CSV header. After a broken
 	// connection the controller asks for the rows it has not got.
-	From          int64 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	From int64 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Which rows; each series has numbers of its own.
+	Series        MetricsRequest_Series `protobuf:"varint,70,opt,name=series,proto3,enum=dbtester.v1.MetricsRequest_Series" json:"series,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1151,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1164,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13}
+	return file_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MetricsRequest) GetFrom() int64 {
@@ -1027,6 +1172,13 @@ func (x *MetricsRequest) GetFrom() int64 {
 		return x.From
 	}
 	return 0
+}
+
+func (x *MetricsRequest) GetSeries() MetricsRequest_Series {
+	if x != nil {
+		return x.Series
+	}
+	return MetricsRequest_SERIES_UNSPECIFIED
 }
 
 type MetricsRow struct {
@@ -1040,7 +1192,7 @@ type MetricsRow struct {
 
 func (x *MetricsRow) Reset() {
 	*x = MetricsRow{}
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1204,7 @@ func (x *MetricsRow) String() string {
 func (*MetricsRow) ProtoMessage() {}
 
 func (x *MetricsRow) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1217,7 @@ func (x *MetricsRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRow.ProtoReflect.Descriptor instead.
 func (*MetricsRow) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14}
+	return file_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MetricsRow) GetNumber() int64 {
@@ -1093,7 +1245,7 @@ type FetchRequest struct {
 
 func (x *FetchRequest) Reset() {
 	*x = FetchRequest{}
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1257,7 @@ func (x *FetchRequest) String() string {
 func (*FetchRequest) ProtoMessage() {}
 
 func (x *FetchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1270,7 @@ func (x *FetchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchRequest.ProtoReflect.Descriptor instead.
 func (*FetchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15}
+	return file_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FetchRequest) GetFile() FetchRequest_File {
@@ -1144,7 +1296,7 @@ type FetchChunk struct {
 
 func (x *FetchChunk) Reset() {
 	*x = FetchChunk{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1308,7 @@ func (x *FetchChunk) String() string {
 func (*FetchChunk) ProtoMessage() {}
 
 func (x *FetchChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1321,7 @@ func (x *FetchChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchChunk.ProtoReflect.Descriptor instead.
 func (*FetchChunk) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FetchChunk) GetData() []byte {
@@ -1183,8 +1335,9 @@ var File_agent_proto protoreflect.FileDescriptor
 
 const file_agent_proto_rawDesc = "" +
 	"\n" +
-	"\vagent.proto\x12\vdbtester.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\r\n" +
-	"\vPingRequest\"\xbe\x01\n" +
+	"\vagent.proto\x12\vdbtester.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"*\n" +
+	"\vPingRequest\x12\x1b\n" +
+	"\ttime_only\x18F \x01(\bR\btimeOnly\"\xbe\x01\n" +
 	"\fPingResponse\x12,\n" +
 	"\x03now\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12%\n" +
@@ -1218,14 +1371,20 @@ const file_agent_proto_rawDesc = "" +
 	"check_only\x18\b \x01(\bR\tcheckOnly\".\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04host\x18\x02 \x01(\tR\x04host\"\xbf\x01\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\"\xee\x01\n" +
 	"\rStartResponse\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x1a\n" +
 	"\bendpoint\x18\x02 \x01(\tR\bendpoint\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
 	"\x06device\x18\x04 \x01(\tR\x06device\x12\x1c\n" +
 	"\tinterface\x18\x05 \x01(\tR\tinterface\x120\n" +
-	"\bsettings\x18\x06 \x03(\v2\x14.dbtester.v1.SettingR\bsettings\"]\n" +
+	"\bsettings\x18\x06 \x03(\v2\x14.dbtester.v1.SettingR\bsettings\x12-\n" +
+	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"^\n" +
+	"\x06Figure\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04unit\x18\x03 \x01(\tR\x04unit\x12\x18\n" +
+	"\ameaning\x18\x04 \x01(\tR\ameaning\"]\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
@@ -1255,20 +1414,25 @@ const file_agent_proto_rawDesc = "" +
 	"\rPHASE_RUNNING\x10\x02\x12\x0e\n" +
 	"\n" +
 	"PHASE_DIED\x10\x03\x12\x11\n" +
-	"\rPHASE_STOPPED\x10\x04\"$\n" +
+	"\rPHASE_STOPPED\x10\x04\"\x96\x01\n" +
 	"\x0eMetricsRequest\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\x03R\x04from\"8\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12:\n" +
+	"\x06series\x18F \x01(\x0e2\".dbtester.v1.MetricsRequest.SeriesR\x06series\"4\n" +
+	"\x06Series\x12\x16\n" +
+	"\x12SERIES_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eSERIES_FIGURES\x10\x01\"8\n" +
 	"\n" +
 	"MetricsRow\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x12\n" +
-	"\x04line\x18\x02 \x01(\tR\x04line\"\x98\x01\n" +
+	"\x04line\x18\x02 \x01(\tR\x04line\"\xaa\x01\n" +
 	"\fFetchRequest\x122\n" +
 	"\x04file\x18\x01 \x01(\x0e2\x1e.dbtester.v1.FetchRequest.FileR\x04file\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"<\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\"N\n" +
 	"\x04File\x12\x14\n" +
 	"\x10FILE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bFILE_LOG\x10\x01\x12\x10\n" +
-	"\fFILE_METRICS\x10\x02\" \n" +
+	"\fFILE_METRICS\x10\x02\x12\x10\n" +
+	"\fFILE_FIGURES\x10F\" \n" +
 	"\n" +
 	"FetchChunk\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data2\x86\x03\n" +
@@ -1292,57 +1456,61 @@ func file_agent_proto_rawDescGZIP() []byte {
 	return file_agent_proto_rawDescData
 }
 
-var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_agent_proto_goTypes = []any{
 	(MemberState_Phase)(0),        // 0: dbtester.v1.MemberState.Phase
-	(FetchRequest_File)(0),        // 1: dbtester.v1.FetchRequest.File
-	(*PingRequest)(nil),           // 2: dbtester.v1.PingRequest
-	(*PingResponse)(nil),          // 3: dbtester.v1.PingResponse
-	(*Host)(nil),                  // 4: dbtester.v1.Host
-	(*Installation)(nil),          // 5: dbtester.v1.Installation
-	(*StartRequest)(nil),          // 6: dbtester.v1.StartRequest
-	(*Peer)(nil),                  // 7: dbtester.v1.Peer
-	(*StartResponse)(nil),         // 8: dbtester.v1.StartResponse
-	(*Setting)(nil),               // 9: dbtester.v1.Setting
-	(*StopRequest)(nil),           // 10: dbtester.v1.StopRequest
-	(*StopResponse)(nil),          // 11: dbtester.v1.StopResponse
-	(*StatusRequest)(nil),         // 12: dbtester.v1.StatusRequest
-	(*StatusResponse)(nil),        // 13: dbtester.v1.StatusResponse
-	(*MemberState)(nil),           // 14: dbtester.v1.MemberState
-	(*MetricsRequest)(nil),        // 15: dbtester.v1.MetricsRequest
-	(*MetricsRow)(nil),            // 16: dbtester.v1.MetricsRow
-	(*FetchRequest)(nil),          // 17: dbtester.v1.FetchRequest
-	(*FetchChunk)(nil),            // 18: dbtester.v1.FetchChunk
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(MetricsRequest_Series)(0),    // 1: dbtester.v1.MetricsRequest.Series
+	(FetchRequest_File)(0),        // 2: dbtester.v1.FetchRequest.File
+	(*PingRequest)(nil),           // 3: dbtester.v1.PingRequest
+	(*PingResponse)(nil),          // 4: dbtester.v1.PingResponse
+	(*Host)(nil),                  // 5: dbtester.v1.Host
+	(*Installation)(nil),          // 6: dbtester.v1.Installation
+	(*StartRequest)(nil),          // 7: dbtester.v1.StartRequest
+	(*Peer)(nil),                  // 8: dbtester.v1.Peer
+	(*StartResponse)(nil),         // 9: dbtester.v1.StartResponse
+	(*Figure)(nil),                // 10: dbtester.v1.Figure
+	(*Setting)(nil),               // 11: dbtester.v1.Setting
+	(*StopRequest)(nil),           // 12: dbtester.v1.StopRequest
+	(*StopResponse)(nil),          // 13: dbtester.v1.StopResponse
+	(*StatusRequest)(nil),         // 14: dbtester.v1.StatusRequest
+	(*StatusResponse)(nil),        // 15: dbtester.v1.StatusResponse
+	(*MemberState)(nil),           // 16: dbtester.v1.MemberState
+	(*MetricsRequest)(nil),        // 17: dbtester.v1.MetricsRequest
+	(*MetricsRow)(nil),            // 18: dbtester.v1.MetricsRow
+	(*FetchRequest)(nil),          // 19: dbtester.v1.FetchRequest
+	(*FetchChunk)(nil),            // 20: dbtester.v1.FetchChunk
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
 }
 var file_agent_proto_depIdxs = []int32{
-	19, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
-	4,  // 1: dbtester.v1.PingResponse.host:type_name -> dbtester.v1.Host
-	5,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
-	7,  // 3: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
-	9,  // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
-	14, // 5: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
-	14, // 6: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
-	0,  // 7: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
-	1,  // 8: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
-	2,  // 9: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
-	6,  // 10: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
-	10, // 11: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
-	12, // 12: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
-	15, // 13: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
-	17, // 14: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
-	3,  // 15: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
-	8,  // 16: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
-	11, // 17: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
-	13, // 18: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
-	16, // 19: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
-	18, // 20: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
-	15, // [15:21] is the sub-list for method output_type
-	9,  // [9:15] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	21, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
+	5,  // 1: dbtester.v1.PingResponse.host:type_name -> dbtester.v1.Host
+	6,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
+	8,  // 3: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
+	11, // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
+	10, // 5: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
+	16, // 6: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
+	16, // 7: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
+	0,  // 8: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
+	1,  // 9: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
+	2,  // 10: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
+	3,  // 11: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
+	7,  // 12: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
+	12, // 13: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
+	14, // 14: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
+	17, // 15: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
+	19, // 16: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
+	4,  // 17: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
+	9,  // 18: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
+	13, // 19: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
+	15, // 20: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
+	18, // 21: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
+	20, // 22: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -1355,8 +1523,8 @@ func file_agent_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   17,
+			NumEnums:      3,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -72,6 +72,9 @@ type Database struct {
 
 	Guarantee Guarantee `json:"guarantee"`
 	Settings  []Setting `json:"settings,omitempty"`
+	// Figures are what the members tell of themselves, in the order of the
+	// columns of MemberFiguresFile; none if the store tells nothing.
+	Figures []Figure `json:"figures,omitempty"`
 
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
@@ -111,15 +114,27 @@ type Member struct {
 	Interface string `json:"interface,omitempty"`
 	Host      Host   `json:"host"`
 
-	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in nanoseconds.
+	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in
+	// nanoseconds, before the member was started.
 	ClockOffset time.Duration `json:"clock_offset_ns"`
 	ClockBound  time.Duration `json:"clock_bound_ns"`
+	// Clocks are the offsets before, during and after the run, in the order of
+	// time; the first is that above.
+	Clocks []ClockOffset `json:"clocks,omitempty"`
 
 	Exit       string  `json:"exit,omitempty"`        // how the process ended
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"` // user + system over its life, from getrusage
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	DataBytes  int64   `json:"data_bytes,omitempty"` // size of the data directory at stop
 	LastLog    string  `json:"last_log,omitempty"`   // only when the member died
+}
+
+// ClockOffset is one measurement of how far an agent's clock is ahead of the
+// controller's. The true offset lies within Offset ± Bound.
+type ClockOffset struct {
+	At     int64         `json:"at_unix_ns"` // on the controller's clock
+	Offset time.Duration `json:"offset_ns"`
+	Bound  time.Duration `json:"bound_ns"` // half the round trip of the quickest ping
 }
 
 // Stage is one step of the load. Its measured window runs from the first due

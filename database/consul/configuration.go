@@ -46,6 +46,7 @@ type configuration struct {
 	RaftSnapshotThreshold int             `json:"raft_snapshot_threshold"`
 	RaftSnapshotInterval  string          `json:"raft_snapshot_interval"`
 	RaftTrailingLogs      int             `json:"raft_trailing_logs"`
+	Telemetry             telemetry       `json:"telemetry"`
 }
 
 type logStore struct {
@@ -89,6 +90,7 @@ func (d *driver) configuration(m database.Member) (string, error) {
 		RaftSnapshotThreshold: d.options.RaftSnapshotThreshold,
 		RaftSnapshotInterval:  d.options.RaftSnapshotInterval,
 		RaftTrailingLogs:      d.options.RaftTrailingLogs,
+		Telemetry:             telemetry{RetentionTime: retentionTime, DisableHostname: true},
 	}
 	for _, p := range m.Cluster {
 		c.RetryJoin = append(c.RetryJoin, bracketed(p.Host))

@@ -40,6 +40,8 @@ func (d *driver) serverSettings() []database.Setting {
 		set("limits.kv_max_value_size", strconv.Itoa(maxValueBytes), "the default, written down; a larger value is refused before it is sent"),
 		set("datacenter", "of the run", "agents of another run cannot join"),
 		set("dns, grpc, serf_wan, ui, connect, peering", "off", "not what is measured; fewer ports"),
+		set("telemetry.prometheus_retention_time", retentionTime, "the agent's own figures, asked each second; without it they are those of the last whole 10 s"),
+		set("telemetry.disable_hostname", "true", "the machine's name would be part of the figures' names"),
 		set("disable_update_check", "true", "no traffic to anywhere else"),
 		set("log_level", logLevel, "elections and snapshots explain dips and are a few lines a minute"),
 		left("-dev", "not used", "it keeps the data in memory and changes timing"),

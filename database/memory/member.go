@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/dbtester/dbtester/database"
 )
@@ -49,8 +51,8 @@ func (d *driver) Plan(m database.Member) (database.Launch, error) {
 	}, nil
 }
 
-// Wait is a launched member: it listens on the endpoint that args name, answers
-// nothing, and returns once ctx is done. Its args are those that [Plan] put
+// Wait is a launched member: it listens on the endpoint that args name, tells
+// its figures and nothing else, and returns once ctx is done. Its args are those that [Plan] put
 // behind the installation's command.
 func Wait(ctx context.Context, args []string) error {
 	if len(args) != 1 {
@@ -60,6 +62,11 @@ func Wait(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("memory member: %w; is another member running there?", err)
 	}
-	<-ctx.Done()
-	return listener.Close()
+	server := &http.Server{Handler: &teller{started: time.Now()}, ReadHeaderTimeout: time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve below
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("memory member: %w", err)
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ func (d *driver) serverSettings() []database.Setting {
 		set("maxClientCnxns", "0", "no limit; 60 per address would refuse most of a thousand clients of one machine"),
 		set("clientPortListenBacklog", strconv.Itoa(listenBacklog), "50 would stall a thousand connects"),
 		set("maxSessionTimeout", maxSessionTimeout.String(), "the client asks for "+sessionTimeout.String()+"; the default clamps to 20 ticks"),
-		set("4lw.commands.whitelist", "srvr,ruok,mntr,conf", "leader and version are found with srvr; the others are for whoever looks"),
+		set("4lw.commands.whitelist", "srvr,ruok,mntr,conf", "leader and version are found with srvr, the server's own figures with mntr; the others are for whoever looks"),
 		set("admin.enableServer", "false", "it would take port 8080"),
 		d.logDirSetting(),
 		set("jute.maxbuffer", strconv.Itoa(o.JuteMaxBuffer), "largest packet in bytes; keys are spread over "+strconv.Itoa(shards)+" parents so that each can be listed"),

@@ -52,22 +52,31 @@ func (c *client) status(ctx context.Context) (status, error) {
 	}
 }
 
-func askStatus(ctx context.Context, address string) (status, error) {
+func askStatus(ctx context.Context, address string) (s status, err error) {
+	err = ask(ctx, address, "srvr", func(r io.Reader) (err error) {
+		s, err = parseStatus(r)
+		return err
+	})
+	return s, err
+}
+
+// ask sends a four letter word over a connection of its own and has parse read
+// the answer.
+func ask(ctx context.Context, address, word string, parse func(io.Reader) error) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return status{}, err
+		return err
 	}
 	defer func() { _ = conn.Close() }()                                              // all that is wanted has been read
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // ends the read below
 	defer stop()
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return status{}, err
+	if _, err := io.WriteString(conn, word); err != nil {
+		return err
 	}
-	s, err := parseStatus(io.LimitReader(conn, maxAnswerBytes))
-	if err != nil {
-		return status{}, fmt.Errorf("ask %s for srvr: %w", address, err)
+	if err := parse(io.LimitReader(conn, maxAnswerBytes)); err != nil {
+		return fmt.Errorf("ask %s for %s: %w", address, word, err)
 	}
-	return s, nil
+	return nil
 }
 
 // parseStatus reads the answer to srvr. The library's own parser knows only the
