@@ -45,8 +45,12 @@ generate: ## code from dbtesterpb/agent.proto
 	cd dbtesterpb && $(GO) tool -modfile=../internal/tools/generate/go.mod buf generate
 
 .PHONY: bench
-bench: ## the benchmarks of the load path
-	$(GO) test -run '^$$' -bench . -benchmem ./load ./workload ./internal/hist
+bench: ## the benchmarks of the load path, and the harness's ceiling
+	$(GO) test -run '^$$' -bench . -benchmem ./load ./workload ./internal/hist ./internal/ceiling
+
+.PHONY: bench-memory
+bench-memory: ## the memory of the harness after 1, 10 and 100 million requests
+	$(GO) run ./internal/ceiling
 
 .PHONY: test-faults
 test-faults: ## kill control, an agent and a member at random, ten times each (about 5 minutes)
