@@ -32,7 +32,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 		[]string{"google.golang.org/grpc", "golang.org/x/sync", "github.com/dustin/go-humanize"},
 	},
 	"agent": {
-		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor", "internal/hist"},
+		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor", "internal/hist", "internal/removal"},
 		[]string{"google.golang.org/grpc", "google.golang.org/protobuf", "golang.org/x/sync"},
 	},
 	"analyze":    {[]string{"result", "internal/hist"}, []string{"gonum.org/v1/plot", "github.com/dustin/go-humanize"}},
@@ -54,8 +54,11 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	},
 
 	"internal/hist":    {nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	"internal/process": {nil, []string{"golang.org/x/sys"}},
+	"internal/process": {[]string{"internal/process/lifeline"}, []string{"golang.org/x/sys"}},
+	"internal/removal": {nil, []string{"golang.org/x/sys"}},
 	"internal/monitor": {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
+
+	"internal/process/lifeline": {nil, []string{"golang.org/x/sys"}},
 
 	"database/databasetest":  {[]string{"database"}, []string{"github.com/google/go-cmp"}},
 	"database/exposition":    {[]string{"database"}, nil},

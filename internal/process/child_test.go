@@ -4,6 +4,7 @@ package process
 
 import (
 	"bufio"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -63,6 +64,28 @@ func play(role string) int {
 			fmt.Println(forkStubborn())
 		}
 		fmt.Println("ready")
+	case "descendants": // one in the group without the mark, one with it in a session of its own
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println(forkStubborn())
+		fmt.Println(forkAway())
+		fmt.Println("ready")
+	case "away":
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println(forkAway())
+		return 0
+	case "limits":
+		printLimits()
+		return 0
+	case "guarded":
+		p, err := Start(Spec{
+			Argv: []string{os.Args[0]}, Env: []string{roleVariable + "=descendants"}, Log: argument + ".child",
+			Confinement: &Confinement{Nonce: rand.Text(), NoGroup: os.Getenv("NO_GROUP") != ""},
+		})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Printf("%d\n%d\n%s\nready\n", p.PID(), p.Group(), p.Confined().Group)
 	case "parent":
 		p, err := Start(Spec{Argv: []string{os.Args[0]}, Env: []string{roleVariable + "=stubborn"}})
 		if err != nil {
@@ -96,6 +119,44 @@ func forkStubborn() int {
 	}
 	_, _ = bufio.NewReader(out).ReadString('\n')
 	return cmd.Process.Pid
+}
+
+// forkAway leaves a stubborn grandchild behind in a session of its own, whose
+// parent is gone: forked twice, as daemons do.
+func forkAway() int {
+	role := roleVariable + "=away"
+	session := os.Getenv(roleVariable) == "away"
+	if session {
+		role = roleVariable + "=stubborn"
+	}
+	cmd := exec.Command(os.Args[0]) // without a context: it must outlive everything
+	cmd.Env = append(os.Environ(), role)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return -1
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if session {
+		return cmd.Process.Pid
+	}
+	_ = cmd.Wait()
+	pid, _ := strconv.Atoi(strings.TrimSpace(line))
+	return pid
+}
+
+func printLimits() {
+	for _, resource := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_FSIZE, unix.RLIMIT_CORE} {
+		var limit unix.Rlimit
+		_ = unix.Getrlimit(resource, &limit)
+		fmt.Println(limit.Cur, limit.Max)
+	}
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "NoNewPrivs") || strings.HasPrefix(line, "Uid") || strings.HasPrefix(line, "Gid") || strings.HasPrefix(line, "Groups") {
+			fmt.Println(strings.Join(strings.Fields(line), " "))
+		}
+	}
 }
 
 func start(t *testing.T, role string, spec Spec) *Process {

@@ -20,14 +20,32 @@ import (
 func (p *Process) own(spec Spec, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	child, err := fork(spec)
+	var child *os.Process
+	var err error
+	if spec.Confinement == nil {
+		child, err = fork(spec)
+	} else {
+		child, p.guarded, err = forkConfined(spec)
+	}
 	if err != nil {
 		started <- err
 		return
 	}
 	p.pid = child.Pid
+	if p.guarded != nil {
+		go p.mourn()
+	}
 	started <- nil
 	p.wait(child)
+}
+
+// mourn ends the child with its guard: without one its tree could outlive us.
+func (p *Process) mourn() {
+	select {
+	case <-p.guarded.ended:
+		_ = p.killTree() // what is left is for wait to say
+	case <-p.done:
+	}
 }
 
 // fork starts the child with its three files.
@@ -95,15 +113,23 @@ func openLog(path string) (*os.File, error) {
 }
 
 // wait ends with the child's end. What is left of the group is killed while
-// the dead child still holds the group's number: after it was reaped the
-// number could be somebody else's.
+// the dead child, or its guard, still holds the group's number: after it was
+// reaped the number could be somebody else's.
 func (p *Process) wait(child *os.Process) {
 	defer close(p.done)
 	awaitZombie(p.pid)
+	var left error
+	if p.guarded != nil {
+		left = p.guarded.endTree()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = unix.Kill(-p.pid, unix.SIGKILL) // its group may be empty already
 	p.reaped = true
+	if p.guarded != nil {
+		left = errors.Join(left, p.guarded.release())
+	} else {
+		_ = unix.Kill(-p.pid, unix.SIGKILL) // its group may be empty already
+	}
 	state, err := child.Wait()
 	if err != nil {
 		p.err = fmt.Errorf("wait for process %d: %w", p.pid, err)
@@ -111,6 +137,9 @@ func (p *Process) wait(child *os.Process) {
 		return
 	}
 	p.state = newState(state)
+	if left != nil {
+		p.err = fmt.Errorf("process %d ended, but not all it started: %w", p.pid, left)
+	}
 }
 
 // awaitZombie returns when the child has ended, and leaves it to be reaped.

@@ -2,13 +2,15 @@
 
 // Package process starts one child and ends it together with its descendants.
 //
-// The child leads a process group of its own, so that a signal reaches what it
+// The child has a process group of its own, so that a signal reaches what it
 // forked, and the kernel kills it with its parent, whatever ends the parent. It
 // knows nothing of databases, agents or files other than the child's output.
 //
-// Two things it cannot do: a descendant that leaves the process group escapes,
-// and when the parent itself is killed with SIGKILL the kernel ends the child
-// but not what the child forked.
+// That alone leaves two gaps: a descendant that leaves the process group
+// escapes, and when the parent itself is killed with SIGKILL the kernel ends
+// the child but not what the child forked. A [Confinement] closes both. What it
+// cannot close: where no control group may be made, a descendant that leaves
+// the process group and clears its environment as well.
 package process
 
 import (
@@ -47,12 +49,16 @@ type Spec struct {
 	Stdout, Stderr *os.File
 	// StopSignal asks the child to end; 0 means SIGTERM.
 	StopSignal syscall.Signal
+	// Confinement, if not nil, is what the child lives in beyond its process
+	// group.
+	Confinement *Confinement
 }
 
 // A Process is a child that was started. It is safe for concurrent use.
 type Process struct {
 	pid        int
 	stopSignal syscall.Signal
+	guarded    *guarded      // nil without a confinement
 	done       chan struct{} // closed when state holds
 
 	mu     sync.Mutex // held while signalling, and while reaping ends the pid's validity
@@ -79,8 +85,25 @@ func Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// PID returns the child's process id, which is also that of its group.
+// PID returns the child's process id.
 func (p *Process) PID() int { return p.pid }
+
+// Group returns the number of the process group the child was started in: its
+// own process id, or that of its guard.
+func (p *Process) Group() int {
+	if p.guarded != nil {
+		return p.guarded.guard.Pid
+	}
+	return p.pid
+}
+
+// Confined tells what the child lives in; the zero value without a confinement.
+func (p *Process) Confined() Confined {
+	if p.guarded == nil {
+		return Confined{}
+	}
+	return p.guarded.told
+}
 
 // Done returns a channel that is closed when the child has ended and its
 // [State] is known.
@@ -115,9 +138,9 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
 	return p.kill()
 }
 
-// kill ends the group at once and waits for the child's end.
+// kill ends the child and its descendants at once and waits for the child's end.
 func (p *Process) kill() error {
-	if err := p.signal(syscall.SIGKILL); err != nil {
+	if err := p.killTree(); err != nil {
 		return err
 	}
 	timer := time.NewTimer(killWait)
@@ -130,7 +153,17 @@ func (p *Process) kill() error {
 	}
 }
 
-// signal sends s to the whole group, unless the child was reaped: from then on
+func (p *Process) killTree() error {
+	if p.guarded == nil {
+		return p.signal(syscall.SIGKILL)
+	}
+	if err := p.guarded.endTree(); err != nil {
+		return fmt.Errorf("process %d: %w: %w", p.pid, ErrUnkillable, err)
+	}
+	return nil
+}
+
+// signal sends s to the whole group, unless its leader was reaped: from then on
 // the number may belong to somebody else.
 func (p *Process) signal(s syscall.Signal) error {
 	p.mu.Lock()
@@ -138,8 +171,9 @@ func (p *Process) signal(s syscall.Signal) error {
 	if p.reaped {
 		return nil
 	}
-	if err := unix.Kill(-p.pid, s); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("send %v to process group %d: %w", s, p.pid, err)
+	group := p.Group()
+	if err := unix.Kill(-group, s); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("send %v to process group %d: %w", s, group, err)
 	}
 	return nil
 }

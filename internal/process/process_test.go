@@ -81,21 +81,21 @@ func TestStopSignal(t *testing.T) {
 
 func TestStubbornChild(t *testing.T) {
 	t.Run("after the grace", func(t *testing.T) {
-		stopStubborn(t, t.Context(), 50*time.Millisecond)
+		stopStubborn(t, time.Hour, 50*time.Millisecond)
 	})
 	t.Run("after the context", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		stopStubborn(t, ctx, time.Hour)
+		stopStubborn(t, 50*time.Millisecond, time.Hour)
 	})
 }
 
-func stopStubborn(t *testing.T, ctx context.Context, grace time.Duration) { //nolint:revive // thelper wants t first
+func stopStubborn(t *testing.T, patience, grace time.Duration) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	p := start(t, "stubborn", Spec{Log: log})
 	awaitText(t, log, "ready")
 	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	if err := p.Stop(ctx, grace); err != nil {
 		t.Fatal(err)
 	}
