@@ -97,6 +97,8 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 	m := &c.members[a.index-1]
 	m.Endpoint, m.Version, m.PID = s.GetEndpoint(), s.GetVersion(), int(s.GetPid())
 	m.Device, m.Interface = s.GetDevice(), s.GetInterface()
+	m.Programs, m.Limits = programs(s), limits(s)
+	m.User, m.HeldBy = s.GetUser(), s.GetHeldBy()
 	if a.index == 1 { // the members are launched alike
 		for _, set := range s.GetSettings() {
 			c.settings = append(c.settings, result.Setting{

@@ -152,6 +152,9 @@ type Launch struct {
 	Ports      []string // every host:port the member listens on; they must be free
 	StopSignal syscall.Signal
 	Settings   []Setting
+	// Libraries are patterns, as of filepath.Glob, of further files that are
+	// part of the program, such as the jars of a class path.
+	Libraries []string
 }
 
 // A File is a configuration file of a launch.

@@ -80,7 +80,7 @@ func (x MemberState_Phase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MemberState_Phase.Descriptor instead.
 func (MemberState_Phase) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13, 0}
+	return file_agent_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type MetricsRequest_Series int32
@@ -128,7 +128,7 @@ func (x MetricsRequest_Series) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MetricsRequest_Series.Descriptor instead.
 func (MetricsRequest_Series) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14, 0}
+	return file_agent_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type FetchRequest_File int32
@@ -183,7 +183,7 @@ func (x FetchRequest_File) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FetchRequest_File.Descriptor instead.
 func (FetchRequest_File) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16, 0}
+	return file_agent_proto_rawDescGZIP(), []int{18, 0}
 }
 
 type PingRequest struct {
@@ -729,7 +729,14 @@ type Figure struct {
 	// "s", "ms", "ns", "bytes"; empty for a plain number.
 	Unit string `protobuf:"bytes,3,opt,name=unit,proto3" json:"unit,omitempty"`
 	// The name that stores share for what is the same in them; may be empty.
-	Meaning       string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
+	Meaning string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
+	// What runs: the program first, then what it loads.
+	Programs []*Program `protobuf:"bytes,40,rep,name=programs,proto3" json:"programs,omitempty"`
+	Limits   *Limits    `protobuf:"bytes,41,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Whom the member runs as; empty for the agent's own user.
+	User string `protobuf:"bytes,42,opt,name=user,proto3" json:"user,omitempty"`
+	// What holds the member's tree together: "control group", or why not.
+	HeldBy        string `protobuf:"bytes,43,opt,name=held_by,json=heldBy,proto3" json:"held_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -792,6 +799,166 @@ func (x *Figure) GetMeaning() string {
 	return ""
 }
 
+func (x *Figure) GetPrograms() []*Program {
+	if x != nil {
+		return x.Programs
+	}
+	return nil
+}
+
+func (x *Figure) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *Figure) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *Figure) GetHeldBy() string {
+	if x != nil {
+		return x.HeldBy
+	}
+	return ""
+}
+
+// Program is a file that runs, or several that are loaded together.
+type Program struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the installation; a pattern for several files.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// In hexadecimal: of the file, or of what sha256sum prints for the files.
+	Sha256        string `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Bytes         int64  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Files         int32  `protobuf:"varint,4,opt,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Program) Reset() {
+	*x = Program{}
+	mi := &file_agent_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Program) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Program) ProtoMessage() {}
+
+func (x *Program) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Program.ProtoReflect.Descriptor instead.
+func (*Program) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Program) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Program) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+func (x *Program) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Program) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+// Limits are the member's resource limits, soft and hard.
+type Limits struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OpenFiles     uint64                 `protobuf:"varint,1,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
+	FileBytes     uint64                 `protobuf:"varint,2,opt,name=file_bytes,json=fileBytes,proto3" json:"file_bytes,omitempty"`
+	CoreBytes     uint64                 `protobuf:"varint,3,opt,name=core_bytes,json=coreBytes,proto3" json:"core_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_agent_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Limits) GetOpenFiles() uint64 {
+	if x != nil {
+		return x.OpenFiles
+	}
+	return 0
+}
+
+func (x *Limits) GetFileBytes() uint64 {
+	if x != nil {
+		return x.FileBytes
+	}
+	return 0
+}
+
+func (x *Limits) GetCoreBytes() uint64 {
+	if x != nil {
+		return x.CoreBytes
+	}
+	return 0
+}
+
 type Setting struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -804,7 +971,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +983,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +996,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{8}
+	return file_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Setting) GetName() string {
@@ -870,7 +1037,7 @@ type StopRequest struct {
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +1049,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +1062,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{9}
+	return file_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StopRequest) GetKeepData() bool {
@@ -916,7 +1083,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1095,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1108,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{10}
+	return file_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StopResponse) GetMember() *MemberState {
@@ -966,7 +1133,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -978,7 +1145,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -991,7 +1158,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{11}
+	return file_agent_proto_rawDescGZIP(), []int{13}
 }
 
 type StatusResponse struct {
@@ -1003,7 +1170,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1182,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1195,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12}
+	return file_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StatusResponse) GetMember() *MemberState {
@@ -1056,7 +1223,7 @@ type MemberState struct {
 
 func (x *MemberState) Reset() {
 	*x = MemberState{}
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1235,7 @@ func (x *MemberState) String() string {
 func (*MemberState) ProtoMessage() {}
 
 func (x *MemberState) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1248,7 @@ func (x *MemberState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberState.ProtoReflect.Descriptor instead.
 func (*MemberState) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13}
+	return file_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MemberState) GetPhase() MemberState_Phase {
@@ -1139,7 +1306,7 @@ type MetricsRequest struct {
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1318,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1331,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14}
+	return file_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MetricsRequest) GetFrom() int64 {
@@ -1192,7 +1359,7 @@ type MetricsRow struct {
 
 func (x *MetricsRow) Reset() {
 	*x = MetricsRow{}
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1371,7 @@ func (x *MetricsRow) String() string {
 func (*MetricsRow) ProtoMessage() {}
 
 func (x *MetricsRow) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1384,7 @@ func (x *MetricsRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRow.ProtoReflect.Descriptor instead.
 func (*MetricsRow) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MetricsRow) GetNumber() int64 {
@@ -1245,7 +1412,7 @@ type FetchRequest struct {
 
 func (x *FetchRequest) Reset() {
 	*x = FetchRequest{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1424,7 @@ func (x *FetchRequest) String() string {
 func (*FetchRequest) ProtoMessage() {}
 
 func (x *FetchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1437,7 @@ func (x *FetchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchRequest.ProtoReflect.Descriptor instead.
 func (*FetchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FetchRequest) GetFile() FetchRequest_File {
@@ -1296,7 +1463,7 @@ type FetchChunk struct {
 
 func (x *FetchChunk) Reset() {
 	*x = FetchChunk{}
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1308,7 +1475,7 @@ func (x *FetchChunk) String() string {
 func (*FetchChunk) ProtoMessage() {}
 
 func (x *FetchChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1321,7 +1488,7 @@ func (x *FetchChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchChunk.ProtoReflect.Descriptor instead.
 func (*FetchChunk) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{17}
+	return file_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FetchChunk) GetData() []byte {
@@ -1379,12 +1546,28 @@ const file_agent_proto_rawDesc = "" +
 	"\x06device\x18\x04 \x01(\tR\x06device\x12\x1c\n" +
 	"\tinterface\x18\x05 \x01(\tR\tinterface\x120\n" +
 	"\bsettings\x18\x06 \x03(\v2\x14.dbtester.v1.SettingR\bsettings\x12-\n" +
-	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"^\n" +
+	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"\xea\x01\n" +
 	"\x06Figure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04unit\x18\x03 \x01(\tR\x04unit\x12\x18\n" +
-	"\ameaning\x18\x04 \x01(\tR\ameaning\"]\n" +
+	"\ameaning\x18\x04 \x01(\tR\ameaning\x120\n" +
+	"\bprograms\x18( \x03(\v2\x14.dbtester.v1.ProgramR\bprograms\x12+\n" +
+	"\x06limits\x18) \x01(\v2\x13.dbtester.v1.LimitsR\x06limits\x12\x12\n" +
+	"\x04user\x18* \x01(\tR\x04user\x12\x17\n" +
+	"\aheld_by\x18+ \x01(\tR\x06heldBy\"a\n" +
+	"\aProgram\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06sha256\x18\x02 \x01(\tR\x06sha256\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
+	"\x05files\x18\x04 \x01(\x05R\x05files\"e\n" +
+	"\x06Limits\x12\x1d\n" +
+	"\n" +
+	"open_files\x18\x01 \x01(\x04R\topenFiles\x12\x1d\n" +
+	"\n" +
+	"file_bytes\x18\x02 \x01(\x04R\tfileBytes\x12\x1d\n" +
+	"\n" +
+	"core_bytes\x18\x03 \x01(\x04R\tcoreBytes\"]\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
@@ -1457,7 +1640,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_agent_proto_goTypes = []any{
 	(MemberState_Phase)(0),        // 0: dbtester.v1.MemberState.Phase
 	(MetricsRequest_Series)(0),    // 1: dbtester.v1.MetricsRequest.Series
@@ -1470,47 +1653,51 @@ var file_agent_proto_goTypes = []any{
 	(*Peer)(nil),                  // 8: dbtester.v1.Peer
 	(*StartResponse)(nil),         // 9: dbtester.v1.StartResponse
 	(*Figure)(nil),                // 10: dbtester.v1.Figure
-	(*Setting)(nil),               // 11: dbtester.v1.Setting
-	(*StopRequest)(nil),           // 12: dbtester.v1.StopRequest
-	(*StopResponse)(nil),          // 13: dbtester.v1.StopResponse
-	(*StatusRequest)(nil),         // 14: dbtester.v1.StatusRequest
-	(*StatusResponse)(nil),        // 15: dbtester.v1.StatusResponse
-	(*MemberState)(nil),           // 16: dbtester.v1.MemberState
-	(*MetricsRequest)(nil),        // 17: dbtester.v1.MetricsRequest
-	(*MetricsRow)(nil),            // 18: dbtester.v1.MetricsRow
-	(*FetchRequest)(nil),          // 19: dbtester.v1.FetchRequest
-	(*FetchChunk)(nil),            // 20: dbtester.v1.FetchChunk
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Program)(nil),               // 11: dbtester.v1.Program
+	(*Limits)(nil),                // 12: dbtester.v1.Limits
+	(*Setting)(nil),               // 13: dbtester.v1.Setting
+	(*StopRequest)(nil),           // 14: dbtester.v1.StopRequest
+	(*StopResponse)(nil),          // 15: dbtester.v1.StopResponse
+	(*StatusRequest)(nil),         // 16: dbtester.v1.StatusRequest
+	(*StatusResponse)(nil),        // 17: dbtester.v1.StatusResponse
+	(*MemberState)(nil),           // 18: dbtester.v1.MemberState
+	(*MetricsRequest)(nil),        // 19: dbtester.v1.MetricsRequest
+	(*MetricsRow)(nil),            // 20: dbtester.v1.MetricsRow
+	(*FetchRequest)(nil),          // 21: dbtester.v1.FetchRequest
+	(*FetchChunk)(nil),            // 22: dbtester.v1.FetchChunk
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
 }
 var file_agent_proto_depIdxs = []int32{
-	21, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
+	23, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
 	5,  // 1: dbtester.v1.PingResponse.host:type_name -> dbtester.v1.Host
 	6,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
 	8,  // 3: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
-	11, // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
+	13, // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
 	10, // 5: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
-	16, // 6: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
-	16, // 7: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
-	0,  // 8: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
-	1,  // 9: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
-	2,  // 10: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
-	3,  // 11: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
-	7,  // 12: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
-	12, // 13: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
-	14, // 14: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
-	17, // 15: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
-	19, // 16: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
-	4,  // 17: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
-	9,  // 18: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
-	13, // 19: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
-	15, // 20: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
-	18, // 21: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
-	20, // 22: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 6: dbtester.v1.Figure.programs:type_name -> dbtester.v1.Program
+	12, // 7: dbtester.v1.Figure.limits:type_name -> dbtester.v1.Limits
+	18, // 8: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
+	18, // 9: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
+	0,  // 10: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
+	1,  // 11: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
+	2,  // 12: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
+	3,  // 13: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
+	7,  // 14: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
+	14, // 15: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
+	16, // 16: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
+	19, // 17: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
+	21, // 18: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
+	4,  // 19: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
+	9,  // 20: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
+	15, // 21: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
+	17, // 22: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
+	20, // 23: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
+	22, // 24: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -1524,7 +1711,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

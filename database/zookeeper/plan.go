@@ -50,6 +50,7 @@ func (d *driver) Plan(m database.Member) (database.Launch, error) {
 		},
 		StopSignal: syscall.SIGTERM,
 		Settings:   append(d.serverSettings(), d.clientSettings()...),
+		Libraries:  []string{filepath.Join(m.Installation.Dir, "lib", "*.jar")},
 	}, nil
 }
 

@@ -119,7 +119,8 @@ func (g *guarded) startGuard() error {
 		defer func() { _, _ = dir.Close(), parent.Close() }()
 		files = append(files, dir, parent)
 	}
-	g.guard, err = os.StartProcess(selfPath, append([]string{os.Args[0]}, lifeline.GuardArgs(g.nonce, name)...), &os.ProcAttr{
+	arguments := append([]string{os.Args[0]}, lifeline.GuardArgs(g.nonce, name)...)
+	g.guard, err = os.StartProcess(selfPath, arguments, &os.ProcAttr{ //nolint:gosec // this very program
 		Dir: "/", Env: []string{}, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {

@@ -90,6 +90,7 @@ func TestConfinedTreeEnds(t *testing.T) {
 	for _, tt := range ends {
 		t.Run(tt.name, func(t *testing.T) {
 			eachConfinement(t, func(t *testing.T, c *Confinement) {
+				t.Helper()
 				log := filepath.Join(t.TempDir(), "log")
 				p := start(t, "descendants", Spec{Log: log, Confinement: c})
 				awaitText(t, log, "ready")
@@ -121,6 +122,7 @@ func kill(t *testing.T, pid int) {
 // The parent is killed with SIGKILL: its guard ends the whole tree.
 func TestConfinedParentKilled(t *testing.T) {
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		log := filepath.Join(t.TempDir(), "log")
 		spec := Spec{Log: log}
 		if c.NoGroup {
@@ -153,6 +155,7 @@ func TestConfinedParentKilled(t *testing.T) {
 // Parent and guard are killed at the same time: only a sweep finds the rest.
 func TestSweep(t *testing.T) {
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		log := filepath.Join(t.TempDir(), "log")
 		p := start(t, "descendants", Spec{Log: log, Confinement: c})
 		awaitText(t, log, "ready")
@@ -190,6 +193,7 @@ func TestSweepKeepsFolders(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		c.Limits = Limits{OpenFiles: 1000, FileBytes: 1 << 20, CoreBytes: 0}
 		log := filepath.Join(t.TempDir(), "log")
 		await(t, start(t, "limits", Spec{Log: log, Confinement: c}))
@@ -226,6 +230,7 @@ func TestOtherUser(t *testing.T) {
 		t.Skip(err)
 	}
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		c.User = user
 		log := filepath.Join(t.TempDir(), "log")
 		p := start(t, "limits", Spec{Log: log, Confinement: c})
@@ -312,6 +317,7 @@ func TestConfinedStartErrors(t *testing.T) {
 	}
 	before := openFileCount(t)
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		for path, want := range map[string]string{"/nowhere/etcd": "no such file", file: "permission denied"} {
 			p, err := Start(Spec{Argv: []string{path}, Confinement: c})
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -328,6 +334,7 @@ func TestConfinedStartErrors(t *testing.T) {
 // What a child printed and how it ended are told as without a confinement.
 func TestConfinedState(t *testing.T) {
 	eachConfinement(t, func(t *testing.T, c *Confinement) {
+		t.Helper()
 		dir := t.TempDir()
 		log := filepath.Join(dir, "log")
 		p := start(t, "print", Spec{Log: log, Dir: dir, Env: []string{"COLOUR=green"}, Confinement: c})

@@ -77,7 +77,7 @@ func open(root *os.Root, name string) (int, error) {
 
 func openAt(dir int, name, shown string) (int, error) {
 	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: strictly,
+		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: strictly,
 	})
 	return fd, at(shown, err)
 }

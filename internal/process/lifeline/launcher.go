@@ -131,6 +131,6 @@ func execute(argv []string) error {
 	}
 	empty := new(byte)
 	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, programFile, uintptr(unsafe.Pointer(empty)), //nolint:gosec // there is no wrapper
-		uintptr(unsafe.Pointer(&args[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0)
+		uintptr(unsafe.Pointer(&args[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0) //nolint:gosec // the same
 	return errno
 }
