@@ -635,6 +635,13 @@ type StartResponse struct {
 	Interface string     `protobuf:"bytes,5,opt,name=interface,proto3" json:"interface,omitempty"`
 	Settings  []*Setting `protobuf:"bytes,6,rep,name=settings,proto3" json:"settings,omitempty"`
 	// What the member tells of itself; empty if it is not asked.
+	// What runs: the program first, then what it loads.
+	Programs []*Program `protobuf:"bytes,40,rep,name=programs,proto3" json:"programs,omitempty"`
+	Limits   *Limits    `protobuf:"bytes,41,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Whom the member runs as; empty for the agent's own user.
+	User string `protobuf:"bytes,42,opt,name=user,proto3" json:"user,omitempty"`
+	// What holds the member's tree together: "control group", or why not.
+	HeldBy        string    `protobuf:"bytes,43,opt,name=held_by,json=heldBy,proto3" json:"held_by,omitempty"`
 	Figures       []*Figure `protobuf:"bytes,70,rep,name=figures,proto3" json:"figures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -712,6 +719,34 @@ func (x *StartResponse) GetSettings() []*Setting {
 	return nil
 }
 
+func (x *StartResponse) GetPrograms() []*Program {
+	if x != nil {
+		return x.Programs
+	}
+	return nil
+}
+
+func (x *StartResponse) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *StartResponse) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *StartResponse) GetHeldBy() string {
+	if x != nil {
+		return x.HeldBy
+	}
+	return ""
+}
+
 func (x *StartResponse) GetFigures() []*Figure {
 	if x != nil {
 		return x.Figures
@@ -729,14 +764,7 @@ type Figure struct {
 	// "s", "ms", "ns", "bytes"; empty for a plain number.
 	Unit string `protobuf:"bytes,3,opt,name=unit,proto3" json:"unit,omitempty"`
 	// The name that stores share for what is the same in them; may be empty.
-	Meaning string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
-	// What runs: the program first, then what it loads.
-	Programs []*Program `protobuf:"bytes,40,rep,name=programs,proto3" json:"programs,omitempty"`
-	Limits   *Limits    `protobuf:"bytes,41,opt,name=limits,proto3" json:"limits,omitempty"`
-	// Whom the member runs as; empty for the agent's own user.
-	User string `protobuf:"bytes,42,opt,name=user,proto3" json:"user,omitempty"`
-	// What holds the member's tree together: "control group", or why not.
-	HeldBy        string `protobuf:"bytes,43,opt,name=held_by,json=heldBy,proto3" json:"held_by,omitempty"`
+	Meaning       string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -795,34 +823,6 @@ func (x *Figure) GetUnit() string {
 func (x *Figure) GetMeaning() string {
 	if x != nil {
 		return x.Meaning
-	}
-	return ""
-}
-
-func (x *Figure) GetPrograms() []*Program {
-	if x != nil {
-		return x.Programs
-	}
-	return nil
-}
-
-func (x *Figure) GetLimits() *Limits {
-	if x != nil {
-		return x.Limits
-	}
-	return nil
-}
-
-func (x *Figure) GetUser() string {
-	if x != nil {
-		return x.User
-	}
-	return ""
-}
-
-func (x *Figure) GetHeldBy() string {
-	if x != nil {
-		return x.HeldBy
 	}
 	return ""
 }
@@ -1538,24 +1538,24 @@ const file_agent_proto_rawDesc = "" +
 	"check_only\x18\b \x01(\bR\tcheckOnly\".\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04host\x18\x02 \x01(\tR\x04host\"\xee\x01\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\"\xfa\x02\n" +
 	"\rStartResponse\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x1a\n" +
 	"\bendpoint\x18\x02 \x01(\tR\bendpoint\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
 	"\x06device\x18\x04 \x01(\tR\x06device\x12\x1c\n" +
 	"\tinterface\x18\x05 \x01(\tR\tinterface\x120\n" +
-	"\bsettings\x18\x06 \x03(\v2\x14.dbtester.v1.SettingR\bsettings\x12-\n" +
-	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"\xea\x01\n" +
+	"\bsettings\x18\x06 \x03(\v2\x14.dbtester.v1.SettingR\bsettings\x120\n" +
+	"\bprograms\x18( \x03(\v2\x14.dbtester.v1.ProgramR\bprograms\x12+\n" +
+	"\x06limits\x18) \x01(\v2\x13.dbtester.v1.LimitsR\x06limits\x12\x12\n" +
+	"\x04user\x18* \x01(\tR\x04user\x12\x17\n" +
+	"\aheld_by\x18+ \x01(\tR\x06heldBy\x12-\n" +
+	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"^\n" +
 	"\x06Figure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04unit\x18\x03 \x01(\tR\x04unit\x12\x18\n" +
-	"\ameaning\x18\x04 \x01(\tR\ameaning\x120\n" +
-	"\bprograms\x18( \x03(\v2\x14.dbtester.v1.ProgramR\bprograms\x12+\n" +
-	"\x06limits\x18) \x01(\v2\x13.dbtester.v1.LimitsR\x06limits\x12\x12\n" +
-	"\x04user\x18* \x01(\tR\x04user\x12\x17\n" +
-	"\aheld_by\x18+ \x01(\tR\x06heldBy\"a\n" +
+	"\ameaning\x18\x04 \x01(\tR\ameaning\"a\n" +
 	"\aProgram\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06sha256\x18\x02 \x01(\tR\x06sha256\x12\x14\n" +
@@ -1673,9 +1673,9 @@ var file_agent_proto_depIdxs = []int32{
 	6,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
 	8,  // 3: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
 	13, // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
-	10, // 5: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
-	11, // 6: dbtester.v1.Figure.programs:type_name -> dbtester.v1.Program
-	12, // 7: dbtester.v1.Figure.limits:type_name -> dbtester.v1.Limits
+	11, // 5: dbtester.v1.StartResponse.programs:type_name -> dbtester.v1.Program
+	12, // 6: dbtester.v1.StartResponse.limits:type_name -> dbtester.v1.Limits
+	10, // 7: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
 	18, // 8: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
 	18, // 9: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
 	0,  // 10: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase

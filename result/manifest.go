@@ -114,18 +114,14 @@ type Member struct {
 	Interface string `json:"interface,omitempty"`
 	Host      Host   `json:"host"`
 
-<<<<<<< HEAD
-	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in
-	// nanoseconds, before the member was started.
-=======
 	// Programs are what ran: the program first, then what it loads.
 	Programs []Program `json:"programs,omitempty"`
 	Limits   *Limits   `json:"limits,omitempty"`
 	User     string    `json:"user,omitempty"`    // whom it ran as, if not the agent's own user
 	HeldBy   string    `json:"held_by,omitempty"` // what held its tree together: "control group", or why not
 
-	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in nanoseconds.
->>>>>>> 5dd2e62 (result, dbtesterpb: what ran, under which limits, as whom)
+	// ClockOffset is the agent's clock minus the controller's, ± ClockBound, in
+	// nanoseconds, before the member was started.
 	ClockOffset time.Duration `json:"clock_offset_ns"`
 	ClockBound  time.Duration `json:"clock_bound_ns"`
 	// Clocks are the offsets before, during and after the run, in the order of
@@ -139,14 +135,14 @@ type Member struct {
 	LastLog    string  `json:"last_log,omitempty"`   // only when the member died
 }
 
-<<<<<<< HEAD
 // ClockOffset is one measurement of how far an agent's clock is ahead of the
 // controller's. The true offset lies within Offset ± Bound.
 type ClockOffset struct {
 	At     int64         `json:"at_unix_ns"` // on the controller's clock
 	Offset time.Duration `json:"offset_ns"`
 	Bound  time.Duration `json:"bound_ns"` // half the round trip of the quickest ping
-=======
+}
+
 // Program is a file that ran, or several that were loaded together.
 type Program struct {
 	Name string `json:"name"` // relative to the installation; a pattern for several files
@@ -162,7 +158,6 @@ type Limits struct {
 	OpenFiles uint64 `json:"open_files"` // RLIMIT_NOFILE
 	FileBytes uint64 `json:"file_bytes"` // RLIMIT_FSIZE
 	CoreBytes uint64 `json:"core_bytes"` // RLIMIT_CORE
->>>>>>> 5dd2e62 (result, dbtesterpb: what ran, under which limits, as whom)
 }
 
 // Stage is one step of the load. Its measured window runs from the first due
