@@ -14,6 +14,10 @@ import (
 	"github.com/dbtester/dbtester/internal/monitor"
 )
 
+// checkBytes must fit into the work folder before a start: about what the
+// agent's own files take in a run of an hour.
+const checkBytes = 1 << 20
+
 // Start launches one member, or looks whether it could.
 func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtesterpb.StartResponse, error) {
 	l, err := a.plan(req)
@@ -44,6 +48,9 @@ func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtes
 	if err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil { // nobody would stop it
+		return nil, errors.Join(status.FromContextError(ctx.Err()).Err(), a.discard(ctx, m))
+	}
 	a.mu.Lock()
 	a.current = m
 	a.mu.Unlock()
@@ -65,10 +72,15 @@ func (a *Agent) checkIdle() error {
 	return nil
 }
 
-// checkWritable tries whether a folder can be made, and leaves none.
+// checkWritable tries whether a file can be made and written to, and leaves
+// none. A full file system still takes an empty one.
 func (a *Agent) checkWritable() error {
 	const name = ".check"
-	if err := errors.Join(a.work.MkdirAll(name, 0o700), a.work.Remove(name)); err != nil {
+	err := a.work.WriteFile(name, make([]byte, checkBytes), 0o600)
+	if removeErr := a.work.Remove(name); err == nil {
+		err = removeErr
+	}
+	if err != nil {
 		return diskStatus("check --dir "+a.options.Dir, err)
 	}
 	return nil
@@ -78,6 +90,11 @@ func (a *Agent) checkWritable() error {
 func (a *Agent) launch(
 	ctx context.Context, req *dbtesterpb.StartRequest, l *launch, sample monitor.Config,
 ) (*member, error) {
+	// A start that was given up before it began, as by a stop that came after
+	// it and was quicker.
+	if ctx.Err() != nil {
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
 	f, err := createFolder(a.work, req.GetRun(), req.GetDatabase())
 	if err != nil {
 		return nil, err
@@ -87,6 +104,12 @@ func (a *Agent) launch(
 		return nil, errors.Join(diskStatus("start "+l.member.Installation.Name, err), f.remove())
 	}
 	return m, nil
+}
+
+// discard ends a member whose start was given up; nothing is left of it.
+func (a *Agent) discard(ctx context.Context, m *member) error {
+	_, err := m.stop(context.WithoutCancel(ctx), 0, false)
+	return errors.Join(err, m.folder.remove())
 }
 
 // sampling finds what is sampled beside the process. What cannot be found is

@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	pb "github.com/dbtester/dbtester/dbtesterpb"
 	"github.com/dbtester/dbtester/result"
 )
@@ -36,23 +39,24 @@ type cluster struct {
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
 	mu       sync.Mutex
-	deaths   []error       // members and agents that died, in order
-	died     chan struct{} // closed at the first death
-	lost     map[int]bool  // indexes of members whose agent died or cannot be reached
-	gone     map[int]bool  // indexes of members that died, and of all that are lost
+	deaths   []error         // members and agents that died, in order
+	died     chan struct{}   // closed at the first death
+	lost     []chan struct{} // for each agent, closed when it died or cannot be reached
+	gone     map[int]bool    // indexes of members that died, and of all that are lost
 }
 
 // startCluster starts all members at once and follows their metrics. Whatever
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
-	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), lost: map[int]bool{}, gone: map[int]bool{}}
+	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), gone: map[int]bool{}}
 	for i, a := range r.agents {
 		c.members[i] = a.member()
+		c.lost = append(c.lost, make(chan struct{}))
 	}
 	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.watching = cancel
 	err := eachAgent(r.agents, func(a *agentConn) error {
-		ctx, cancel := context.WithTimeout(ctx, startTimeout)
+		ctx, cancel := patient(ctx, startTimeout, lostAfter)
 		defer cancel()
 		started, err := a.Start(ctx, r.startRequest(p, a))
 		if err != nil {
@@ -77,6 +81,14 @@ func (c *cluster) follow(ctx context.Context, a *agentConn, s *pb.StartResponse)
 			c.followMetrics(ctx, a, pb.MetricsRequest_SERIES_FIGURES, result.MemberFiguresFile(a.index))
 		})
 	}
+}
+
+// patient returns a context that ends after the timeout, or a while after its
+// parent: what was asked for a moment ago is still worth its answer.
+func patient(parent context.Context, timeout, while time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), timeout)
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(while, cancel) })
+	return ctx, func() { stop(); cancel() }
 }
 
 // member is what the manifest says of an agent before its member is started.
@@ -184,15 +196,19 @@ func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
 
 func (c *cluster) loseAgent(a *agentConn, err error) {
 	c.mu.Lock()
-	c.lost[a.index], c.gone[a.index] = true, true
+	c.gone[a.index] = true
+	close(c.lost[a.index-1])
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
 }
 
 func (c *cluster) isLost(a *agentConn) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lost[a.index]
+	select {
+	case <-c.lost[a.index-1]:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *cluster) reportDeath(err error) {
@@ -232,9 +248,10 @@ func (c *cluster) stop(ctx context.Context) error {
 		if c.isLost(a) {
 			return nil // reported when it was lost
 		}
-		call, cancel := context.WithTimeout(ctx, stopTimeout)
-		defer cancel()
-		s, err := a.Stop(call, &pb.StopRequest{KeepData: c.run.KeepData})
+		s, err := c.stopMember(ctx, a)
+		if c.isLost(a) {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("stop its member: %w", plain(err))
 		}
@@ -254,6 +271,31 @@ func (c *cluster) stop(ctx context.Context) error {
 	c.watching()
 	<-done
 	return errors.Join(err, c.writeDiskSpace())
+}
+
+// stopMember asks until the agent answers, is lost, or the time is up. Asking
+// again does no harm: a member that has ended is told of as it ended.
+func (c *cluster) stopMember(ctx context.Context, a *agentConn) (*pb.StopResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-c.lost[a.index-1]:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		s, err := a.Stop(ctx, &pb.StopRequest{KeepData: c.run.KeepData})
+		if status.Code(err) != codes.Unavailable {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(reconnectAfter):
+		}
+	}
 }
 
 func (c *cluster) stopped(a *agentConn, s *pb.StopResponse) {
