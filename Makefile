@@ -53,8 +53,10 @@ bench-memory: ## the memory of the harness after 1, 10 and 100 million requests
 	$(GO) run ./internal/ceiling
 
 .PHONY: test-faults
-test-faults: ## kill control, an agent and a member at random, ten times each (about 5 minutes)
+test-faults: databases ## kill processes at random; with root also every fault at every moment, into docs/faults.md
 	DBTESTER_FAULTS=10 $(GO) test -count=1 -v -timeout 20m -run TestKilledAtAnyMoment ./cmd/dbtester
+	DBTESTER_FAULTS=1 DBTESTER_FAULTS_REPORT=$(CURDIR)/docs/faults.md DBTESTER_DATABASES=$(CURDIR)/databases \
+		$(GO) test -count=1 -v -timeout 60m -parallel 4 -run TestFaultTable ./cmd/dbtester
 
 .PHONY: bench-peers
 bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 5 minutes)
