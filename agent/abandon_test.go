@@ -38,7 +38,7 @@ func TestAStartThatWasGivenUpLeavesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer a.Close()
+			defer func() { _ = a.Close() }()
 			ctx := fickle{t.Context(), new(atomic.Int32)}
 			ctx.asks.Store(asks)
 			_, err = a.Start(ctx, request(""))

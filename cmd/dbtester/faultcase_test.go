@@ -70,7 +70,6 @@ type faultCase struct {
 	took    time.Duration
 	outcome string
 	note    string
-	mounted []string // what prepare mounted
 	files   []string // what fills a disk
 }
 

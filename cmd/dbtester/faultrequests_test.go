@@ -36,7 +36,7 @@ func (c *faultCase) malformed(n, count int) {
 	conn, err := grpc.NewClient("passthrough:///"+f.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(f.dial), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
 	c.must(err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	f.conn = conn
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
@@ -197,7 +197,7 @@ func (f *fuzzer) noise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	text := [][]byte{f.bytes(4096), append([]byte(preface), f.bytes(4096)...), []byte("GET / HTTP/1.1\r\n\r\n"), []byte(preface[:f.IntN(len(preface))])}
 	if _, err := conn.Write(text[f.IntN(len(text))]); err != nil {
