@@ -46,6 +46,8 @@ type Options struct {
 	// Device and Interface are sampled instead of those found: the block
 	// device that holds Dir, and the interface of the member's address.
 	Device, Interface string
+	// Interval between samples; a second if 0. See [monitor.CheckInterval].
+	Interval time.Duration
 	// ProcRoot is a folder like /proc, which is the default.
 	ProcRoot string
 	// Version of this program, for the controller.
@@ -64,6 +66,10 @@ func (o Options) withDefaults() (Options, error) {
 	o.Grace = cmp.Or(o.Grace, DefaultGrace)
 	if o.Grace < 0 {
 		return o, fmt.Errorf("grace %v: want a time to wait", o.Grace)
+	}
+	o.Interval = cmp.Or(o.Interval, monitor.DefaultInterval)
+	if err := monitor.CheckInterval(o.Interval); err != nil {
+		return o, fmt.Errorf("--%w", err)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

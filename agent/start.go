@@ -115,7 +115,10 @@ func (a *Agent) discard(ctx context.Context, m *member) error {
 // sampling finds what is sampled beside the process. What cannot be found is
 // left out: its figures are gaps, and the controller sees the empty name.
 func (a *Agent) sampling(l *launch) monitor.Config {
-	c := monitor.Config{ProcRoot: a.options.ProcRoot, Device: a.options.Device, Interface: a.options.Interface}
+	c := monitor.Config{
+		ProcRoot: a.options.ProcRoot, Tree: true, Interval: a.options.Interval,
+		Device: a.options.Device, Interface: a.options.Interface,
+	}
 	var deviceErr, interfaceErr error
 	if c.Device == "" {
 		c.Device, deviceErr = monitor.DeviceIn(a.options.ProcRoot, a.options.Dir)

@@ -36,6 +36,9 @@ func check(o Options) ([]plan, error) {
 		wrong = append(wrong, fmt.Errorf("%s: no agents: give their addresses as \"agents: [host:port, …]\", or run with --local",
 			o.Experiment.Locate("agents")))
 	}
+	if err := monitor.CheckInterval(cmp.Or(o.Interval, monitor.DefaultInterval)); err != nil {
+		wrong = append(wrong, fmt.Errorf("--%w", err))
+	}
 	return plans, errors.Join(wrong...)
 }
 

@@ -42,6 +42,8 @@ type Options struct {
 	// AgentCommand with --listen and --dir appended.
 	Local        bool
 	AgentCommand []string
+	// Interval between samples of this process and its machine; a second if 0.
+	Interval time.Duration
 	// KeepData leaves the members' data directories where they are.
 	KeepData bool
 	// Version of this dbtester, for the manifest.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/dbtester/dbtester/internal/monitor"
 	"github.com/dbtester/dbtester/result"
@@ -14,11 +15,11 @@ import (
 
 // sampleOurselves samples this process and its machine into the database's
 // result folder until the returned function is called.
-func sampleOurselves(ctx context.Context, dir string, agents []*agentConn) (stop func() error, err error) {
+func sampleOurselves(ctx context.Context, dir string, agents []*agentConn, interval time.Duration) (stop func() error, err error) {
 	// A device or interface that is not found leaves gaps in its columns.
 	device, _ := monitor.DeviceOf(dir)
 	network, _ := interfaceTo(ctx, agents[0].address)
-	m, err := monitor.New(monitor.Config{PID: os.Getpid(), Device: device, Interface: network})
+	m, err := monitor.New(monitor.Config{PID: os.Getpid(), Device: device, Interface: network, Interval: interval})
 	if err != nil {
 		return nil, fmt.Errorf("sample the controller: %w", err)
 	}

@@ -56,10 +56,11 @@ type DiskSpaceRow struct {
 	Bytes    int64  `csv:"DISK-SPACE-USAGE-BYTES-NUM"`
 }
 
-// SystemRow is one sample of a process and of the machine under it. A figure
-// that could not be read is a gap. A delta is the difference to the sample
-// before; the first sample of a process has gaps there, and so has one whose
-// counter went backwards.
+// SystemRow is one sample of a process, with all its descendants if it is a
+// member, and of the machine under it. A figure that could not be read is a
+// gap. A delta is the difference to the sample before; the first sample has
+// gaps there, and so has one whose counter went backwards and did not wrap.
+// docs/metrics.md tells where each figure comes from.
 type SystemRow struct {
 	UnixNanosecond int64  `csv:"UNIX-NANOSECOND"` // wall clock of the sampling machine
 	UnixSecond     int64  `csv:"UNIX-SECOND"`
@@ -104,4 +105,55 @@ type SystemRow struct {
 	TransmitBytesDelta   Number `csv:"TRANSMIT-BYTES-NUM-DELTA"`
 	ReceivePacketsDelta  Number `csv:"RECEIVE-PACKETS-NUM-DELTA"`
 	TransmitPacketsDelta Number `csv:"TRANSMIT-PACKETS-NUM-DELTA"`
+
+	Interval  Number `csv:"INTERVAL-SECONDS" added:"true"` // since the sample before, on a clock that nobody sets
+	Note      string `csv:"NOTE" added:"true"`             // what is special about this sample; empty if nothing is
+	Processes Number `csv:"PROCESSES" added:"true"`        // of the member's tree, which the figures above are summed over
+
+	MinorFaults            Number `csv:"MINOR-FAULTS" added:"true"`
+	MinorFaultsDelta       Number `csv:"MINOR-FAULTS-DELTA" added:"true"`
+	MajorFaults            Number `csv:"MAJOR-FAULTS" added:"true"` // pages that came from disk
+	MajorFaultsDelta       Number `csv:"MAJOR-FAULTS-DELTA" added:"true"`
+	ProcessReadBytes       Number `csv:"PROCESS-READ-BYTES-NUM" added:"true"` // that reached a disk
+	ProcessReadBytesDelta  Number `csv:"PROCESS-READ-BYTES-NUM-DELTA" added:"true"`
+	ProcessWriteBytes      Number `csv:"PROCESS-WRITE-BYTES-NUM" added:"true"`
+	ProcessWriteBytesDelta Number `csv:"PROCESS-WRITE-BYTES-NUM-DELTA" added:"true"`
+
+	DiskInFlight       Number `csv:"DISK-IN-FLIGHT" added:"true"` // operations the device has not answered yet
+	DiskReadTimeDelta  Number `csv:"DISK-READ-MS-DELTA" added:"true"`
+	DiskWriteTimeDelta Number `csv:"DISK-WRITE-MS-DELTA" added:"true"`
+	DiskBusyTimeDelta  Number `csv:"DISK-BUSY-MS-DELTA" added:"true"`
+	DiskQueueTimeDelta Number `csv:"DISK-QUEUE-MS-DELTA" added:"true"` // waiting operations times milliseconds
+	DiskFlushesDelta   Number `csv:"DISK-FLUSHES-DELTA" added:"true"`
+	DiskFlushTimeDelta Number `csv:"DISK-FLUSH-MS-DELTA" added:"true"`
+	DiskUtilisation    Number `csv:"DISK-UTILISATION" added:"true"` // percent of the time with an operation in flight
+	DiskAwait          Number `csv:"DISK-AWAIT-MS" added:"true"`    // mean of the reads and writes completed; a gap without any
+	DiskQueueLength    Number `csv:"DISK-QUEUE-LENGTH" added:"true"`
+
+	SocketsInUse        Number `csv:"SOCKETS-TCP" added:"true"`
+	SocketsEstablished  Number `csv:"SOCKETS-ESTABLISHED" added:"true"`
+	SocketsTimeWait     Number `csv:"SOCKETS-TIME-WAIT" added:"true"`
+	SocketsCloseWait    Number `csv:"SOCKETS-CLOSE-WAIT" added:"true"`
+	SocketsOrphaned     Number `csv:"SOCKETS-ORPHAN" added:"true"`
+	TCPRetransmits      Number `csv:"TCP-RETRANSMITS" added:"true"`
+	TCPRetransmitsDelta Number `csv:"TCP-RETRANSMITS-DELTA" added:"true"`
+
+	PressureCPUSomeDelta    Number `csv:"PRESSURE-CPU-SOME-MICROSECONDS-DELTA" added:"true"`
+	PressureCPUFullDelta    Number `csv:"PRESSURE-CPU-FULL-MICROSECONDS-DELTA" added:"true"`
+	PressureIOSomeDelta     Number `csv:"PRESSURE-IO-SOME-MICROSECONDS-DELTA" added:"true"`
+	PressureIOFullDelta     Number `csv:"PRESSURE-IO-FULL-MICROSECONDS-DELTA" added:"true"`
+	PressureMemorySomeDelta Number `csv:"PRESSURE-MEMORY-SOME-MICROSECONDS-DELTA" added:"true"`
+	PressureMemoryFullDelta Number `csv:"PRESSURE-MEMORY-FULL-MICROSECONDS-DELTA" added:"true"`
+
+	MemoryFree      Number `csv:"MEMORY-FREE-NUM" added:"true"` // bytes, of the machine
+	MemoryAvailable Number `csv:"MEMORY-AVAILABLE-NUM" added:"true"`
+	PageCache       Number `csv:"PAGE-CACHE-NUM" added:"true"`
+	Dirty           Number `csv:"DIRTY-NUM" added:"true"`
+	Writeback       Number `csv:"WRITEBACK-NUM" added:"true"`
+
+	MachineCPU Number `csv:"MACHINE-CPU" added:"true"` // percent, all cores together; 100 = one core; stolen time is not in it
+	MaxCoreCPU Number `csv:"MAX-CORE-CPU" added:"true"`
+	StealCPU   Number `csv:"STEAL-CPU" added:"true"` // percent of one core that the hypervisor gave to others
+	IOWaitCPU  Number `csv:"IOWAIT-CPU" added:"true"`
+	CoreCPU    string `csv:"CORE-CPU" added:"true"` // whole percents of each core, "12 3 100 0"
 }

@@ -121,7 +121,7 @@ func ParseTable[R Row](r io.Reader, name string) ([]R, error) {
 	if missing := MissingColumns[R](decoder.Header()); len(missing) > 0 {
 		return nil, &SyntaxError{File: name, Line: 1, Err: fmt.Errorf("the header lacks the columns %q", missing)}
 	}
-	unknown := unknownRow[R]()
+	unknown := UnknownRow[R]()
 	var rows []R
 	for {
 		row := unknown
@@ -148,9 +148,9 @@ func MissingColumns[R Row](header []string) []string {
 	return missing
 }
 
-// unknownRow is a row whose figures are all gaps: those of the columns that a
+// UnknownRow returns a row whose figures are all gaps: those of the columns that a
 // file lacks stay so.
-func unknownRow[R Row]() R {
+func UnknownRow[R Row]() R {
 	var row R
 	for _, field := range reflect.ValueOf(&row).Elem().Fields() {
 		if field.Type() == reflect.TypeFor[Number]() {

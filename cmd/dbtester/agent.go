@@ -5,12 +5,16 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dbtester/dbtester/agent"
 	"github.com/dbtester/dbtester/database/all"
 )
+
+// intervalUsage is of the flag that agent and control share.
+const intervalUsage = "`TIME` between samples of /proc: 100ms to 10s, a part of a second or whole seconds"
 
 func newAgent(stderr io.Writer) *cobra.Command {
 	var o agent.Options
@@ -36,6 +40,7 @@ func newAgent(stderr io.Writer) *cobra.Command {
 	flags.StringVar(&o.Dir, "dir", "agent-data", "`DIR` for the members' data, logs and metrics")
 	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
 	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")
+	flags.DurationVar(&o.Interval, "interval", time.Second, intervalUsage)
 	flags.BoolVar(&o.Insecure, "insecure", false, "allow an address other than loopback although nothing is encrypted or checked")
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -41,6 +42,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 	flags.BoolVar(&f.options.Local, "local", false, "bring three agents on 127.0.0.1 to 127.0.0.3 instead of the file's own")
 	flags.StringVar(&f.databases, "databases", defaultDatabases, "`DIR` of installations for the agents of --local")
 	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
+	flags.DurationVar(&f.options.Interval, "interval", time.Second, intervalUsage+"; of this machine and of the agents of --local, others have their own")
 	flags.BoolVar(&f.options.KeepData, "keep-data", false, "leave the members' data directories where they are")
 	flags.BoolVar(&f.noAnalyze, "no-analyze", false, "do not make table and charts at the end")
 	f.analysis.addFlags(c)
@@ -62,7 +64,7 @@ func (f *controlFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	o := f.options
 	o.Experiment = experiment
 	o.Drivers = all.Drivers()
-	o.AgentCommand = []string{self, "agent", "--databases", f.databases}
+	o.AgentCommand = []string{self, "agent", "--databases", f.databases, "--interval", f.options.Interval.String()}
 	o.Version = version()
 	o.Progress, o.Terminal = stderr, isTerminal(stderr)
 	f.analysis.stdout, f.analysis.stderr = stdout, stderr

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -30,11 +32,11 @@ func fixture(tb testing.TB) string {
 	return dir
 }
 
-func newFixtureMonitor(t *testing.T, root string) *Monitor {
-	t.Helper()
-	m, err := New(Config{ProcRoot: root, PID: fixturePID, Device: "nvme0n1p2", Interface: "eth0"})
+func newFixtureMonitor(tb testing.TB, root string) *Monitor {
+	tb.Helper()
+	m, err := New(Config{ProcRoot: root, PID: fixturePID, Tree: true, Device: "nvme0n1p2", Interface: "eth0"})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }
@@ -68,20 +70,49 @@ func diffRows(want, got result.SystemRow) string {
 
 // firstRow is the fixture as it was captured.
 func firstRow() result.SystemRow {
-	row := gapRow()
+	row := result.UnknownRow[result.SystemRow]()
 	row.UnixNanosecond, row.UnixSecond = second.UnixNano(), second.Unix()
-	row.PID, row.Program, row.State = fixturePID, "etcd (v3) x", "S"
+	row.PID, row.Program, row.State, row.Processes = fixturePID, "etcd (v3) x", "S", 1
 	row.CPUSeconds = 2
 	row.VMRSS, row.VMSize = 25600*1024, 1288490188
 	row.FD, row.Threads = 4, 2
 	row.VoluntaryCtxt, row.NonVoluntaryCtxt = 2100, 37
+	row.MinorFaults, row.MajorFaults = 5212, 3
+	row.ProcessReadBytes, row.ProcessWriteBytes = 40960, 8192000
 	row.LoadAverage1, row.LoadAverage5, row.LoadAverage15 = 0.52, 1.25, 2.75
 	row.Device = "nvme0n1p2"
 	row.ReadsCompleted, row.SectorsRead = 4000, 300000
 	row.WritesCompleted, row.SectorsWritten = 8000, 800000
+	row.DiskInFlight = 0
 	row.Interface = "eth0"
 	row.ReceiveBytes, row.TransmitBytes = 709559959, 4381745
 	row.ReceivePackets, row.TransmitPackets = 52354, 39369
+	row.SocketsInUse, row.SocketsOrphaned, row.SocketsTimeWait = 301, 19, 5
+	row.TCPRetransmits = 77
+	row.MemoryFree, row.MemoryAvailable, row.PageCache = 15381420<<10, 22724748<<10, 6993192<<10
+	row.Dirty, row.Writeback = 5972<<10, 4<<10
+	return row
+}
+
+// restedRow is the fixture sampled again after a second in which nothing moved.
+func restedRow() result.SystemRow {
+	row := firstRow()
+	row.UnixNanosecond, row.UnixSecond = second.UnixNano()+1e9, second.Unix()+1
+	row.Interval, row.CPU = 1, 0
+	row.VoluntaryCtxtDelta, row.NonVoluntaryCtxtDelta = 0, 0
+	row.MinorFaultsDelta, row.MajorFaultsDelta = 0, 0
+	row.ProcessReadBytesDelta, row.ProcessWriteBytesDelta = 0, 0
+	row.ReadsCompletedDelta, row.SectorsReadDelta, row.ReadBytesDelta = 0, 0, 0
+	row.WritesCompletedDelta, row.SectorsWrittenDelta, row.WriteBytesDelta = 0, 0, 0
+	row.DiskReadTimeDelta, row.DiskWriteTimeDelta, row.DiskBusyTimeDelta, row.DiskQueueTimeDelta = 0, 0, 0, 0
+	row.DiskFlushesDelta, row.DiskFlushTimeDelta = 0, 0
+	row.DiskUtilisation, row.DiskQueueLength = 0, 0
+	row.ReceiveBytesDelta, row.TransmitBytesDelta, row.ReceivePacketsDelta, row.TransmitPacketsDelta = 0, 0, 0, 0
+	row.TCPRetransmitsDelta = 0
+	row.PressureCPUSomeDelta, row.PressureCPUFullDelta = 0, 0
+	row.PressureIOSomeDelta, row.PressureIOFullDelta = 0, 0
+	row.PressureMemorySomeDelta, row.PressureMemoryFullDelta = 0, 0
+	row.MachineCPU, row.MaxCoreCPU, row.StealCPU, row.IOWaitCPU, row.CoreCPU = 0, 0, 0, 0, "0 0"
 	return row
 }
 
@@ -96,54 +127,57 @@ func TestDeltas(t *testing.T) {
 	root := fixture(t)
 	m := newFixtureMonitor(t, root)
 	m.Sample(second)
-	edit(t, root, "4242/stat", " 150 50 0 0 20", " 250 75 0 0 20")
+	edit(t, root, "4242/stat", " 5212 0 3 0 150 50 0 0 20", " 5300 0 5 0 200 40 0 0 20")
+	edit(t, root, "4242/io", "read_bytes: 40960\nwrite_bytes: 8192000", "read_bytes: 45056\nwrite_bytes: 8196096")
 	edit(t, root, "4242/task/4243/status", "\t2000", "\t2050")
 	edit(t, root, "4242/task/4242/status", "\t7", "\t9")
-	edit(t, root, "diskstats", "nvme0n1p2 4000 10 300000 300 8000 900 800000", "nvme0n1p2 4001 10 300008 300 8010 900 800160")
+	edit(t, root, "diskstats", "nvme0n1p2 4000 10 300000 300 8000 900 800000 4000 0 1000 6000 9 3 174 8 0 0",
+		"nvme0n1p2 4001 10 300008 304 8009 900 800160 4016 5 1400 6800 9 3 174 8 3 12")
 	edit(t, root, "net/dev", "709559959   52354", "709560959   52364")
 	edit(t, root, "net/dev", "4381745   39369", "4382245   39373")
-	got := m.Sample(second.Add(2500 * time.Millisecond))
+	edit(t, root, "net/snmp", " 77 0 12 0", " 80 0 12 0")
+	edit(t, root, "pressure/io", "total=700000", "total=710000")
+	edit(t, root, "pressure/memory", "total=90000", "total=90500")
+	edit(t, root, "stat", "cpu  30000 10 10000 900000 500 20 300 70", "cpu  30080 10 10010 900080 505 20 310 75")
+	edit(t, root, "stat", "cpu0 20000 10 6000 440000 300 10 200 40", "cpu0 20076 10 6010 440000 305 10 204 45")
+	edit(t, root, "stat", "cpu1 10000 0 4000", "cpu1 10004 0 4000")
+	got := m.Sample(second.Add(time.Second))
 
-	want := firstRow()
-	want.UnixNanosecond, want.UnixSecond = second.UnixNano()+2_500_000_000, second.Unix()+2
-	want.CPU, want.CPUSeconds = 50, 3.25
+	want := restedRow()
+	want.CPU, want.CPUSeconds = 40, 2.4
+	want.MinorFaults, want.MinorFaultsDelta, want.MajorFaults, want.MajorFaultsDelta = 5300, 88, 5, 2
+	want.ProcessReadBytes, want.ProcessReadBytesDelta = 45056, 4096
+	want.ProcessWriteBytes, want.ProcessWriteBytesDelta = 8196096, 4096
 	want.VoluntaryCtxt, want.VoluntaryCtxtDelta = 2150, 50
 	want.NonVoluntaryCtxt, want.NonVoluntaryCtxtDelta = 39, 2
 	want.ReadsCompleted, want.ReadsCompletedDelta = 4001, 1
 	want.SectorsRead, want.SectorsReadDelta, want.ReadBytesDelta = 300008, 8, 4096
-	want.WritesCompleted, want.WritesCompletedDelta = 8010, 10
+	want.WritesCompleted, want.WritesCompletedDelta = 8009, 9
 	want.SectorsWritten, want.SectorsWrittenDelta, want.WriteBytesDelta = 800160, 160, 81920
+	want.DiskInFlight, want.DiskReadTimeDelta, want.DiskWriteTimeDelta = 5, 4, 16
+	want.DiskBusyTimeDelta, want.DiskQueueTimeDelta = 400, 800
+	want.DiskFlushesDelta, want.DiskFlushTimeDelta = 3, 12
+	want.DiskUtilisation, want.DiskQueueLength, want.DiskAwait = 40, 0.8, 2
 	want.ReceiveBytes, want.ReceiveBytesDelta = 709560959, 1000
 	want.ReceivePackets, want.ReceivePacketsDelta = 52364, 10
 	want.TransmitBytes, want.TransmitBytesDelta = 4382245, 500
 	want.TransmitPackets, want.TransmitPacketsDelta = 39373, 4
+	want.TCPRetransmits, want.TCPRetransmitsDelta = 80, 3
+	want.PressureIOSomeDelta, want.PressureMemoryFullDelta = 10000, 500
+	want.MachineCPU, want.IOWaitCPU, want.StealCPU = 100, 5, 5
+	want.MaxCoreCPU, want.CoreCPU = 90, "90 4"
 	if diff := diffRows(want, got); diff != "" {
 		t.Errorf("second sample (-want +got):\n%s", diff)
 	}
 }
 
-// TestGaps takes one source away at a time: its figures, and no others, are gaps.
+// TestGaps takes one source away at a time: its figures, and no others, are
+// gaps, and what was sampled before and is gone now has a note.
 func TestGaps(t *testing.T) {
-	process := func(row *result.SystemRow) {
-		gap := gapRow()
-		row.Program, row.State = "", ""
-		row.CPUSeconds, row.VMRSS, row.VMSize, row.FD, row.Threads = gap.CPU, gap.CPU, gap.CPU, gap.CPU, gap.CPU
-		row.VoluntaryCtxt, row.NonVoluntaryCtxt = gap.CPU, gap.CPU
-	}
-	device := func(row *result.SystemRow) {
-		gap := result.Gap()
-		row.ReadsCompleted, row.SectorsRead, row.WritesCompleted, row.SectorsWritten = gap, gap, gap, gap
-	}
-	network := func(row *result.SystemRow) {
-		gap := result.Gap()
-		row.ReceiveBytes, row.TransmitBytes, row.ReceivePackets, row.TransmitPackets = gap, gap, gap, gap
-	}
-	remove := func(name string) func(t *testing.T, root string) {
+	without := func(name string) func(t *testing.T, root string) {
 		return func(t *testing.T, root string) {
 			t.Helper()
-			if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
-				t.Fatal(err)
-			}
+			remove(t, root, name)
 		}
 	}
 	change := func(name, from, to string) func(t *testing.T, root string) {
@@ -155,21 +189,26 @@ func TestGaps(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(t *testing.T, root string)
-		want  func(row *result.SystemRow)
+		gone  string // columns that are gaps, and no others: a pattern
+		note  string
 	}{
-		{"process gone", remove("4242"), process},
-		{"zombie", change("4242/stat", ") S ", ") Z "), process},
-		{"another process with its number", change("4242/stat", " 987654 ", " 987655 "), process},
-		{"stat cut off", change("4242/stat", " 150 50 0 0 20", " x"), process},
-		{"no status", remove("4242/status"), func(row *result.SystemRow) { row.VMRSS = result.Gap() }},
-		{"files of another user", remove("4242/fd"), func(row *result.SystemRow) { row.FD = result.Gap() }},
-		{"no load", remove("loadavg"), func(row *result.SystemRow) {
-			row.LoadAverage1, row.LoadAverage5, row.LoadAverage15 = result.Gap(), result.Gap(), result.Gap()
-		}},
-		{"no diskstats", remove("diskstats"), device},
-		{"device gone", change("diskstats", "nvme0n1p2", "nvme0n1p3"), device},
-		{"no net", remove("net"), network},
-		{"interface gone", change("net/dev", "eth0", "eth1"), network},
+		{"process gone", without("4242"), processColumns, "process 4242 ended"},
+		{"zombie", change("4242/stat", ") S ", ") Z "), processColumns, "process 4242 ended"},
+		{"another process with its number", change("4242/stat", " 987654 ", " 987655 "), processColumns, "process 4242 ended"},
+		{"stat cut off", change("4242/stat", " 150 50 0 0 20", " x"), processColumns, "process 4242 ended"},
+		{"files of another user", without("4242/fd"), "^FD$", ""},
+		{"input and output of another user", without("4242/io"), "^PROCESS-(READ|WRITE)", ""},
+		{"no load", without("loadavg"), "^LOAD", ""},
+		{"no stat", without("stat"), "^(MACHINE|MAX-CORE|CORE|STEAL|IOWAIT)-CPU$", ""},
+		{"no memory", without("meminfo"), "^(MEMORY|PAGE-CACHE|DIRTY|WRITEBACK)", ""},
+		{"no pressure", without("pressure"), "^PRESSURE", ""},
+		{"no full pressure of cpu", change("pressure/cpu", "full", "fool"), "^PRESSURE-CPU-FULL", ""},
+		{"no diskstats", without("diskstats"), diskColumns, "device nvme0n1p2 gone"},
+		{"device gone", change("diskstats", "nvme0n1p2", "nvme0n1p3"), diskColumns, "device nvme0n1p2 gone"},
+		{"device of an old kernel", change("diskstats", " 6000 9 3 174 8 0 0", " 6000"), "^DISK-FLUSH", ""},
+		{"no net", without("net"), "^(RECEIVE|TRANSMIT|SOCKETS|TCP)", "interface eth0 gone"},
+		{"interface gone", change("net/dev", "eth0", "eth1"), "^(RECEIVE|TRANSMIT)", "interface eth0 gone"},
+		{"no retransmits", change("net/snmp", "RetransSegs", "Others"), "^TCP", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,19 +216,37 @@ func TestGaps(t *testing.T) {
 			m := newFixtureMonitor(t, root)
 			m.Sample(second)
 			tt.spoil(t, root)
-			got := m.Sample(second.Add(time.Second))
-			want := firstRow()
-			want.UnixNanosecond, want.UnixSecond = got.UnixNanosecond, got.UnixSecond
-			want.CPU = 0
-			setDeltas(&want, &want)
-			tt.want(&want)
-			cleared := want
-			setDeltas(&cleared, &want) // a gap in a figure is a gap in its delta
-			cleared.CPU = usage(want.CPUSeconds, want.CPUSeconds, time.Second)
-			if diff := diffRows(cleared, got); diff != "" {
+			want := restedRow()
+			want.Note = tt.note
+			spoil(&want, tt.gone)
+			if diff := diffRows(want, m.Sample(second.Add(time.Second))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Columns of the process and of the device, as patterns.
+const (
+	processColumns = "^(PROGRAM|STATE|PROCESSES|PROCESS-.*|CPU|CPU-SECONDS|VMRSS-NUM|VMSIZE-NUM|FD|THREADS|.*CTXT.*|.*FAULTS.*)$"
+	diskColumns    = "^(READS-COMPLETED|SECTORS|WRITES-COMPLETED|READ-BYTES|WRITE-BYTES|DISK)"
+)
+
+// spoil makes the columns that match gaps.
+func spoil(row *result.SystemRow, columns string) {
+	pattern := regexp.MustCompile(columns)
+	value := reflect.ValueOf(row).Elem()
+	for i := range value.NumField() {
+		if !pattern.MatchString(value.Type().Field(i).Tag.Get("csv")) {
+			continue
+		}
+		switch field := value.Field(i); field.Kind() {
+		case reflect.Float64:
+			field.SetFloat(math.NaN())
+		case reflect.String:
+			field.SetString("")
+		default:
+		}
 	}
 }
 
@@ -199,8 +256,8 @@ func TestCounterReset(t *testing.T) {
 	m.Sample(second)
 	edit(t, root, "net/dev", "709559959", "12")
 	row := m.Sample(second.Add(time.Second))
-	if row.ReceiveBytesDelta.Known() || row.ReceiveBytes != 12 {
-		t.Errorf("after a reset: %v, delta %v, want 12 and a gap", row.ReceiveBytes, row.ReceiveBytesDelta)
+	if row.ReceiveBytesDelta.Known() || row.ReceiveBytes != 12 || row.Note != "RECEIVE-BYTES-NUM was reset" {
+		t.Errorf("after a reset: %v, delta %v, note %q, want 12, a gap and a note", row.ReceiveBytes, row.ReceiveBytesDelta, row.Note)
 	}
 	edit(t, root, "net/dev", " 12 ", " 30 ")
 	if row := m.Sample(second.Add(2 * time.Second)); row.ReceiveBytesDelta != 18 {
@@ -226,7 +283,7 @@ func TestProgramStaysInItsLine(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	for _, c := range []Config{{PID: 0}, {PID: -1}, {PID: 1, ProcRoot: "testdata/nowhere"}} {
+	for _, c := range []Config{{PID: 0}, {PID: -1}, {PID: 1, ProcRoot: "testdata/nowhere"}, {PID: 1, Interval: 300 * time.Millisecond}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("New(%+v): want an error", c)
 		}

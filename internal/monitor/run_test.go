@@ -72,3 +72,30 @@ func TestRunStopsAtEmitError(t *testing.T) {
 		}
 	})
 }
+
+// TestRunForAnHour has a consumer that takes from 0 to 60 ms: no sample of an
+// hour is off its boundary; nor is one of ten minutes at 100 ms.
+func TestRunForAnHour(t *testing.T) {
+	for interval, length := range map[time.Duration]time.Duration{time.Second: time.Hour, 100 * time.Millisecond: 10 * time.Minute} {
+		t.Run(interval.String(), func(t *testing.T) {
+			m, err := New(Config{ProcRoot: t.TempDir(), PID: 1, Interval: interval}) // nothing to read
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), length)
+				defer cancel()
+				rows, off := 0, time.Duration(0)
+				err := m.Run(ctx, func(row result.SystemRow) error {
+					off = max(off, time.Duration(row.UnixNanosecond%int64(interval)))
+					rows++
+					<-time.After(time.Duration(rows%61) * time.Millisecond)
+					return nil
+				})
+				if want := int(length / interval); err != nil || off != 0 || rows < want || rows > want+2 {
+					t.Errorf("%d rows, the largest %v off its boundary, %v; want %d, 0", rows, off, err, want)
+				}
+			})
+		})
+	}
+}
