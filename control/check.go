@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/dbtester/dbtester/config"
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/internal/monitor"
 	"github.com/dbtester/dbtester/result"
 	"github.com/dbtester/dbtester/workload"
 )

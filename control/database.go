@@ -49,7 +49,7 @@ func (d *databaseRun) whole(ctx context.Context) error {
 // measure has the client machine sampled from before the first member starts
 // until after the last has ended.
 func (d *databaseRun) measure(ctx context.Context) (err error) {
-	stopSampling, err := sampleOurselves(ctx, d.dir, d.agents, d.options.Interval)
+	stopSampling, err := sampleOurselves(ctx, d.dir, d.agents, d.Interval)
 	if err != nil {
 		return err
 	}

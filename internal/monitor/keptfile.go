@@ -54,13 +54,6 @@ func (s *source) read(f *keptFile) ([]byte, error) {
 	}
 }
 
-// readOnce reads a file that is not kept.
-func (s *source) readOnce(path string) ([]byte, error) {
-	f := keptFile{path: path}
-	defer f.close()
-	return s.read(&f)
-}
-
 func (s *source) readAll(fd int) ([]byte, error) {
 	if s.buffer == nil {
 		s.buffer = make([]byte, 16<<10)
