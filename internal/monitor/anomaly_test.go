@@ -52,7 +52,7 @@ func TestDiskTimeWraps(t *testing.T) {
 	edit(t, root, "diskstats", " 4294967200 4294967000 ", " 404 704 ")
 	row := m.Sample(second.Add(time.Second))
 	if row.DiskBusyTimeDelta != 500 || row.DiskQueueTimeDelta != 1000 || row.DiskUtilisation != 50 ||
-		row.Note != "DISK-BUSY-MS wrapped; DISK-QUEUE-MS wrapped" {
+		row.Note != "the counter of busy time of the disk wrapped; the counter of queue time of the disk wrapped" {
 		t.Errorf("busy %v ms, queue %v ms, utilisation %v %%, note %q: want 500, 1000, 50 and the wraps",
 			row.DiskBusyTimeDelta, row.DiskQueueTimeDelta, row.DiskUtilisation, row.Note)
 	}

@@ -43,6 +43,19 @@ const (
 	counterCount // how many there are
 )
 
+// String names the counter in a note.
+func (id counterID) String() string {
+	return [counterCount]string{
+		"voluntary context switches", "involuntary context switches", "minor faults", "major faults",
+		"bytes read by the process", "bytes written by the process",
+		"reads completed", "sectors read", "read time", "writes completed", "sectors written", "write time",
+		"busy time of the disk", "queue time of the disk", "flushes", "flush time",
+		"bytes received", "packets received", "bytes sent", "packets sent", "retransmitted segments",
+		"stalls on a processor", "full stalls on a processor", "stalls on input and output", "full stalls on input and output",
+		"stalls on memory", "full stalls on memory",
+	}[id]
+}
+
 // counterReadings are the counters of one sample. They are whole numbers: a
 // float would lose the steps of one near 2^64.
 type counterReadings [counterCount]struct {
@@ -52,7 +65,7 @@ type counterReadings [counterCount]struct {
 
 // count stores what was read of a counter, and returns its growth since the
 // sample before: a gap if that did not have it, or if it fell.
-func (m *Monitor) count(id counterID, value uint64, name string) result.Number {
+func (m *Monitor) count(id counterID, value uint64) result.Number {
 	m.now[id].value, m.now[id].known = value, true
 	before := m.before[id]
 	if !before.known {
@@ -61,9 +74,9 @@ func (m *Monitor) count(id counterID, value uint64, name string) result.Number {
 	step, turn := difference(value, before.value, id.bits())
 	switch turn {
 	case wrapped:
-		m.note("%s wrapped", name)
+		m.note("the counter of %v wrapped", id)
 	case fell:
-		m.note("%s was reset", name)
+		m.note("the counter of %v was reset", id)
 		return result.Gap()
 	case rose:
 	}

@@ -36,21 +36,21 @@ func (m *Monitor) readDevice(row *result.SystemRow, elapsed time.Duration) {
 	}
 	row.ReadsCompleted, row.SectorsRead = result.Number(disk[diskReads]), result.Number(disk[diskSectorsRead])
 	row.WritesCompleted, row.SectorsWritten = result.Number(disk[diskWrites]), result.Number(disk[diskSectorsWritten])
-	row.ReadsCompletedDelta = m.count(readsCompleted, disk[diskReads], "READS-COMPLETED")
-	row.SectorsReadDelta = m.count(sectorsRead, disk[diskSectorsRead], "SECTORS-READ")
-	row.WritesCompletedDelta = m.count(writesCompleted, disk[diskWrites], "WRITES-COMPLETED")
-	row.SectorsWrittenDelta = m.count(sectorsWritten, disk[diskSectorsWritten], "SECTORS-WRITTEN")
+	row.ReadsCompletedDelta = m.count(readsCompleted, disk[diskReads])
+	row.SectorsReadDelta = m.count(sectorsRead, disk[diskSectorsRead])
+	row.WritesCompletedDelta = m.count(writesCompleted, disk[diskWrites])
+	row.SectorsWrittenDelta = m.count(sectorsWritten, disk[diskSectorsWritten])
 	row.ReadBytesDelta = row.SectorsReadDelta * sectorBytes
 	row.WriteBytesDelta = row.SectorsWrittenDelta * sectorBytes
 
 	row.DiskInFlight = result.Number(disk[diskInFlight])
-	row.DiskReadTimeDelta = m.count(readTime, disk[diskReadTime], "DISK-READ-MS")
-	row.DiskWriteTimeDelta = m.count(writeTime, disk[diskWriteTime], "DISK-WRITE-MS")
-	row.DiskBusyTimeDelta = m.count(busyTime, disk[diskBusy], "DISK-BUSY-MS")
-	row.DiskQueueTimeDelta = m.count(queueTime, disk[diskQueue], "DISK-QUEUE-MS")
+	row.DiskReadTimeDelta = m.count(readTime, disk[diskReadTime])
+	row.DiskWriteTimeDelta = m.count(writeTime, disk[diskWriteTime])
+	row.DiskBusyTimeDelta = m.count(busyTime, disk[diskBusy])
+	row.DiskQueueTimeDelta = m.count(queueTime, disk[diskQueue])
 	if n == diskFields {
-		row.DiskFlushesDelta = m.count(flushes, disk[diskFlushes], "DISK-FLUSHES")
-		row.DiskFlushTimeDelta = m.count(flushTime, disk[diskFlushTime], "DISK-FLUSH-MS")
+		row.DiskFlushesDelta = m.count(flushes, disk[diskFlushes])
+		row.DiskFlushTimeDelta = m.count(flushTime, disk[diskFlushTime])
 	}
 	row.DiskUtilisation = since(row.DiskBusyTimeDelta, elapsed)
 	row.DiskQueueLength = since(row.DiskQueueTimeDelta, elapsed) / 100

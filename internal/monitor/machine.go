@@ -73,22 +73,22 @@ func (m *Monitor) readMemory(row *result.SystemRow) {
 // processor, the disk or memory. A kernel without pressure information, or that
 // does not allow it, leaves gaps.
 func (m *Monitor) readPressure(row *result.SystemRow) {
-	m.stalls(&m.machine.pressureCPU, "PRESSURE-CPU", pressureCPUSome, &row.PressureCPUSomeDelta, &row.PressureCPUFullDelta)
-	m.stalls(&m.machine.pressureIO, "PRESSURE-IO", pressureIOSome, &row.PressureIOSomeDelta, &row.PressureIOFullDelta)
-	m.stalls(&m.machine.pressureMemory, "PRESSURE-MEMORY", pressureMemorySome, &row.PressureMemorySomeDelta, &row.PressureMemoryFullDelta)
+	m.stalls(&m.machine.pressureCPU, pressureCPUSome, &row.PressureCPUSomeDelta, &row.PressureCPUFullDelta)
+	m.stalls(&m.machine.pressureIO, pressureIOSome, &row.PressureIOSomeDelta, &row.PressureIOFullDelta)
+	m.stalls(&m.machine.pressureMemory, pressureMemorySome, &row.PressureMemorySomeDelta, &row.PressureMemoryFullDelta)
 }
 
 // stalls reads one file of /proc/pressure; full's counter follows some's.
-func (m *Monitor) stalls(file *keptFile, name string, id counterID, some, full *result.Number) {
+func (m *Monitor) stalls(file *keptFile, id counterID, some, full *result.Number) {
 	text, err := m.source.read(file)
 	if err != nil {
 		return
 	}
 	if n, known := stallTotal(text, "some "); known {
-		*some = m.count(id, n, name+"-SOME")
+		*some = m.count(id, n)
 	}
 	if n, known := stallTotal(text, "full "); known {
-		*full = m.count(id+1, n, name+"-FULL")
+		*full = m.count(id+1, n)
 	}
 }
 
@@ -123,10 +123,10 @@ func (m *Monitor) readInterface(row *result.SystemRow) {
 	}
 	row.ReceiveBytes, row.ReceivePackets = result.Number(received[0]), result.Number(received[1])
 	row.TransmitBytes, row.TransmitPackets = result.Number(sent[0]), result.Number(sent[1])
-	row.ReceiveBytesDelta = m.count(receivedBytes, received[0], "RECEIVE-BYTES-NUM")
-	row.ReceivePacketsDelta = m.count(receivedPackets, received[1], "RECEIVE-PACKETS-NUM")
-	row.TransmitBytesDelta = m.count(sentBytes, sent[0], "TRANSMIT-BYTES-NUM")
-	row.TransmitPacketsDelta = m.count(sentPackets, sent[1], "TRANSMIT-PACKETS-NUM")
+	row.ReceiveBytesDelta = m.count(receivedBytes, received[0])
+	row.ReceivePacketsDelta = m.count(receivedPackets, received[1])
+	row.TransmitBytesDelta = m.count(sentBytes, sent[0])
+	row.TransmitPacketsDelta = m.count(sentPackets, sent[1])
 }
 
 // parseInterface finds the line of an interface in /proc/net/dev: bytes and

@@ -214,16 +214,16 @@ func (m *Monitor) readProcess(row *result.SystemRow, now time.Time, elapsed time
 
 func (m *Monitor) countProcess(row *result.SystemRow, f treeFigures) {
 	row.MinorFaults, row.MajorFaults = result.Number(f.total.minor), result.Number(f.total.major)
-	row.MinorFaultsDelta = m.count(minorFaults, f.total.minor, "MINOR-FAULTS")
-	row.MajorFaultsDelta = m.count(majorFaults, f.total.major, "MAJOR-FAULTS")
+	row.MinorFaultsDelta = m.count(minorFaults, f.total.minor)
+	row.MajorFaultsDelta = m.count(majorFaults, f.total.major)
 	if f.switchesKnown {
 		row.VoluntaryCtxt, row.NonVoluntaryCtxt = result.Number(f.total.voluntary), result.Number(f.total.involuntary)
-		row.VoluntaryCtxtDelta = m.count(voluntarySwitches, f.total.voluntary, "VOLUNTARY-CTXT-SWITCHES")
-		row.NonVoluntaryCtxtDelta = m.count(involuntarySwitches, f.total.involuntary, "NON-VOLUNTARY-CTXT-SWITCHES")
+		row.VoluntaryCtxtDelta = m.count(voluntarySwitches, f.total.voluntary)
+		row.NonVoluntaryCtxtDelta = m.count(involuntarySwitches, f.total.involuntary)
 	}
 	if f.ioKnown {
 		row.ProcessReadBytes, row.ProcessWriteBytes = result.Number(f.total.read), result.Number(f.total.written)
-		row.ProcessReadBytesDelta = m.count(processRead, f.total.read, "PROCESS-READ-BYTES-NUM")
-		row.ProcessWriteBytesDelta = m.count(processWritten, f.total.written, "PROCESS-WRITE-BYTES-NUM")
+		row.ProcessReadBytesDelta = m.count(processRead, f.total.read)
+		row.ProcessWriteBytesDelta = m.count(processWritten, f.total.written)
 	}
 }

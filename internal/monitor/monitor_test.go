@@ -256,7 +256,7 @@ func TestCounterReset(t *testing.T) {
 	m.Sample(second)
 	edit(t, root, "net/dev", "709559959", "12")
 	row := m.Sample(second.Add(time.Second))
-	if row.ReceiveBytesDelta.Known() || row.ReceiveBytes != 12 || row.Note != "RECEIVE-BYTES-NUM was reset" {
+	if row.ReceiveBytesDelta.Known() || row.ReceiveBytes != 12 || row.Note != "the counter of bytes received was reset" {
 		t.Errorf("after a reset: %v, delta %v, note %q, want 12, a gap and a note", row.ReceiveBytes, row.ReceiveBytesDelta, row.Note)
 	}
 	edit(t, root, "net/dev", " 12 ", " 30 ")

@@ -28,7 +28,7 @@ func (m *Monitor) readSockets(row *result.SystemRow, now time.Time) {
 		return
 	}
 	row.TCPRetransmits = result.Number(retransmitted)
-	row.TCPRetransmitsDelta = m.count(retransmits, retransmitted, "TCP-RETRANSMITS")
+	row.TCPRetransmitsDelta = m.count(retransmits, retransmitted)
 	if m.sockets == nil {
 		return
 	}
