@@ -24,15 +24,15 @@ const module = "github.com/dbtester/dbtester"
 // listed is forbidden.
 var mayImport = map[string]struct{ rooms, libraries []string }{
 	"cmd/dbtester": {
-		[]string{"agent", "control", "analyze", "config", "database/all"},
-		[]string{"github.com/spf13/cobra", "golang.org/x/term"},
+		[]string{"agent", "control", "analyze", "config", "database/all", "internal/identity"},
+		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"control": {
-		[]string{"config", "database", "dbtesterpb", "load", "workload", "result", "internal/process", "internal/monitor", "internal/hist"},
+		[]string{"config", "database", "dbtesterpb", "load", "workload", "result", "internal/process", "internal/monitor", "internal/hist", "internal/identity", "internal/unixsocket"},
 		[]string{"google.golang.org/grpc", "golang.org/x/sync", "github.com/dustin/go-humanize"},
 	},
 	"agent": {
-		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor", "internal/hist", "internal/removal"},
+		[]string{"database", "dbtesterpb", "result", "internal/process", "internal/monitor", "internal/hist", "internal/removal", "internal/identity", "internal/unixsocket"},
 		[]string{"google.golang.org/grpc", "google.golang.org/protobuf", "golang.org/x/sync"},
 	},
 	"analyze":    {[]string{"result", "internal/hist"}, []string{"gonum.org/v1/plot", "github.com/dustin/go-humanize"}},
@@ -53,10 +53,12 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 		[]string{"github.com/dustin/go-humanize", "github.com/prometheus/procfs"},
 	},
 
-	"internal/hist":    {nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	"internal/process": {[]string{"internal/process/lifeline"}, []string{"golang.org/x/sys"}},
-	"internal/removal": {nil, []string{"golang.org/x/sys"}},
-	"internal/monitor": {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
+	"internal/hist":       {nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	"internal/identity":   {nil, []string{"google.golang.org/grpc"}},
+	"internal/unixsocket": {nil, []string{"golang.org/x/sys"}},
+	"internal/process":    {[]string{"internal/process/lifeline"}, []string{"golang.org/x/sys"}},
+	"internal/removal":    {nil, []string{"golang.org/x/sys"}},
+	"internal/monitor":    {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
 
 	"internal/process/lifeline": {nil, []string{"golang.org/x/sys"}},
 

@@ -21,9 +21,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
 
 	"github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/internal/identity"
 	"github.com/dbtester/dbtester/internal/monitor"
 	"github.com/dbtester/dbtester/result"
 )
@@ -31,9 +31,6 @@ import (
 // farewell bounds how long running calls get to finish once the member is
 // stopped and the agent ends.
 const farewell = 2 * time.Second
-
-// maxRequestBytes bounds a request; the largest carries a driver's options.
-const maxRequestBytes = 1 << 20
 
 var _ dbtesterpb.AgentServer = (*Agent)(nil)
 
@@ -47,6 +44,10 @@ type Agent struct {
 	host    result.Host
 	server  *grpc.Server
 	health  *health.Server
+	// source is who the agent is and whom it trusts; nil where only this machine
+	// reaches it.
+	source   *identity.Source
+	refusals refusalLog
 
 	// operation is held from the beginning to the end of a start, a stop and
 	// the close: there is never more than one of them.
@@ -71,23 +72,37 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dir %s: open the agent's folder: %w", o.Dir, err)
 	}
-	a := &Agent{options: o, work: work, host: monitor.Host(), health: health.NewServer()}
-	a.server = grpc.NewServer(
-		grpc.MaxRecvMsgSize(maxRequestBytes),
-		grpc.ChainUnaryInterceptor(a.recoverUnary),
-		grpc.ChainStreamInterceptor(a.recoverStream),
-		// Notice a controller that vanished, and let it look for us as often.
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 10 * time.Second}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 4 * time.Second, PermitWithoutStream: true}),
-	)
+	a := &Agent{options: o, work: work, host: monitor.Host(), health: health.NewServer(), refusals: refusalLog{printed: o.Log.Warn}}
+	if err := a.openIdentity(); err != nil {
+		return nil, errors.Join(err, work.Close())
+	}
+	a.server = grpc.NewServer(a.serverOptions()...)
 	dbtesterpb.RegisterAgentServer(a.server, a)
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	return a, nil
 }
 
-// Serve answers on the listener until [Agent.Close].
+// serverOptions are the limits, who may call, and what stands around each call,
+// outermost first.
+func (a *Agent) serverOptions() []grpc.ServerOption {
+	options := append(a.options.limits.serverOptions(a.options.Grace),
+		grpc.InTapHandle(a.gate),
+		grpc.ChainUnaryInterceptor(a.recoverUnary, a.logCall),
+		grpc.ChainStreamInterceptor(a.recoverStream, a.unstall),
+	)
+	if a.source != nil {
+		options = append(options, grpc.Creds(a.source.Credentials(a.refused)))
+	}
+	return options
+}
+
+// Serve answers on the listener, which it closes, until [Agent.Close]. Without
+// certificates it refuses one that other machines can reach.
 func (a *Agent) Serve(listener net.Listener) error {
-	if err := a.server.Serve(listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+	if err := a.mayServe(listener); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := a.server.Serve(a.capped(listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
 	}
 	return nil
@@ -134,7 +149,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return errors.Join(err, a.shutdown(ctx))
 	}
-	a.options.Log.Info("agent is listening", "address", listener.Addr().String(), "dir", a.options.Dir)
+	a.announce(listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(listener) }()
 	select {
@@ -144,4 +159,14 @@ func Run(ctx context.Context, o Options) error {
 		err = a.shutdown(context.WithoutCancel(ctx))
 		return errors.Join(err, <-served)
 	}
+}
+
+// announce says where the agent listens, and for whom.
+func (a *Agent) announce(address net.Addr) {
+	a.options.Log.Info("agent is listening", "address", address.String(), "dir", a.options.Dir)
+	if a.source == nil {
+		return
+	}
+	a.options.Log.Info("controllers are known by certificate", "allowed", a.options.Allow,
+		"certificate", a.source.Name(), "until", a.source.Until())
 }

@@ -4,17 +4,15 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/internal/identity"
 	"github.com/dbtester/dbtester/internal/monitor"
 )
 
@@ -28,11 +26,14 @@ const (
 
 // Options say what an agent offers and where it works.
 type Options struct {
-	// Listen is the host:port to serve on; [DefaultListen] if empty.
+	// Listen is the host:port or unix:/path to serve on; [DefaultListen] if
+	// empty. An address other than loopback needs TLS.
 	Listen string
-	// Insecure allows an address that other machines reach: whoever reaches
-	// it may start the drivers' programs.
-	Insecure bool
+	// TLS are the certificate files; with them every connection is mutual TLS.
+	TLS identity.Files
+	// Allow are the controllers that may use the agent, by the common name of
+	// their certificates. There is no default: with TLS at least one is needed.
+	Allow []string
 	// Databases is the folder of the installations, one folder KIND-VERSION
 	// each; [DefaultDatabases] if empty. It need not exist.
 	Databases string
@@ -57,6 +58,8 @@ type Options struct {
 	// Grace is how long a member may take to end by itself; [DefaultGrace]
 	// if 0.
 	Grace time.Duration
+
+	limits limits // for tests; the defaults are those of limits.withDefaults
 }
 
 // withDefaults fills what is empty, makes paths absolute and checks the rest.
@@ -64,6 +67,10 @@ func (o Options) withDefaults() (Options, error) {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.ProcRoot = cmp.Or(o.ProcRoot, monitor.DefaultProcRoot)
 	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	o.limits = o.limits.withDefaults()
+	if err := o.checkIdentity(); err != nil {
+		return o, err
+	}
 	if o.Grace < 0 {
 		return o, fmt.Errorf("grace %v: want a time to wait", o.Grace)
 	}
@@ -101,31 +108,4 @@ func checkNamed(flag, name, procRoot string, list func(procRoot string) ([]strin
 		return fmt.Errorf("%s %s: this machine has %s", flag, name, strings.Join(names, ", "))
 	}
 	return nil
-}
-
-// listen opens the address of the options.
-func (a *Agent) listen(ctx context.Context) (net.Listener, error) {
-	address := a.options.Listen
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("--listen %s: want host:port: %w", address, err)
-	}
-	if !a.options.Insecure && !isLoopback(host) {
-		return nil, fmt.Errorf("--listen %s: other machines can reach this address and the agent cannot tell who asks yet "+
-			"(mutual TLS comes later); add --insecure in a trusted lab network", address)
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("--listen %s: %w", address, err)
-	}
-	return listener, nil
-}
-
-// isLoopback reports whether only this machine reaches the host.
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }

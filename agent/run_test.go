@@ -109,12 +109,23 @@ func TestRunErrors(t *testing.T) {
 		change func(*Options)
 		want   []string
 	}{
-		{"all addresses", func(o *Options) { o.Listen = ":0" }, []string{"--listen :0", "mutual TLS", "--insecure"}},
-		{"address of the network", func(o *Options) { o.Listen = "10.0.0.1:0" }, []string{"--listen 10.0.0.1:0", "--insecure"}},
-		{"host name", func(o *Options) { o.Listen = "db1.example:0" }, []string{"--insecure"}},
+		{"all addresses", func(o *Options) { o.Listen = ":0" }, []string{"--listen :0", "mutual TLS", "dbtester certs"}},
+		{"all addresses of IPv4", func(o *Options) { o.Listen = "0.0.0.0:0" }, []string{"--listen 0.0.0.0:0", "mutual TLS"}},
+		{"all addresses of IPv6", func(o *Options) { o.Listen = "[::]:0" }, []string{"--listen [::]:0", "mutual TLS"}},
+		{"all addresses, mapped", func(o *Options) { o.Listen = "[::ffff:0.0.0.0]:0" }, []string{"mutual TLS"}},
+		{"address of the network", func(o *Options) { o.Listen = "10.0.0.1:0" }, []string{"--listen 10.0.0.1:0", "mutual TLS"}},
+		{"host name", func(o *Options) { o.Listen = "db1.example:0" }, []string{"mutual TLS"}},
 		{"no port", func(o *Options) { o.Listen = "127.0.0.1" }, []string{"--listen 127.0.0.1", "host:port"}},
 		{"port in use", func(o *Options) { o.Listen = busy.Addr().String() }, []string{"--listen " + busy.Addr().String(), "address already in use"}},
-		{"not this machine's", func(o *Options) { o.Listen, o.Insecure = "240.0.0.1:0", true }, []string{"--listen 240.0.0.1:0", "cannot assign"}},
+		{"not this machine's", func(o *Options) { o.Listen = "240.0.0.1:0"; withTLS(t, o) }, []string{"--listen 240.0.0.1:0", "cannot assign"}},
+		{"nobody allowed", func(o *Options) { withTLS(t, o); o.Allow = nil }, []string{"--allow alice"}},
+		{"allowed without certificates", func(o *Options) { o.Allow = []string{"alice"} }, []string{"--allow", "--cert, --key and --ca"}},
+		{"no key", func(o *Options) { withTLS(t, o); o.TLS.Key = "" }, []string{"give --key too"}},
+		{"key others read", func(o *Options) { withTLS(t, o); openUp(t, o.TLS.Key) }, []string{"key.pem", "chmod 600"}},
+		{"socket with certificates", func(o *Options) { withTLS(t, o); o.Listen = "unix:/x" }, []string{"--listen unix:/x", "leave --cert"}},
+		{"no socket's path", func(o *Options) { o.Listen = "unix:" }, []string{"unix:/run/"}},
+		{"socket is a file", func(o *Options) { o.Listen = "unix:" + file }, []string{file, "no socket"}},
+		{"socket in no folder", func(o *Options) { o.Listen = "unix:" + file + "/s" }, []string{file}},
 		{"dir is a file", func(o *Options) { o.Dir = file }, []string{"--dir " + file}},
 		{"unknown device", func(o *Options) { o.Device = "tape0" }, []string{"--device tape0", "this machine has"}},
 		{"unknown interface", func(o *Options) { o.Interface = "eth77" }, []string{"--interface eth77", "lo"}},
@@ -136,16 +147,6 @@ func TestRunErrors(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRunInsecure(t *testing.T) {
-	o := testOptions(t.TempDir())
-	o.Listen, o.Insecure = "0.0.0.0:0", true
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := Run(ctx, o); err != nil {
-		t.Errorf("Run = %v", err)
 	}
 }
 

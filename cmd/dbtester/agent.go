@@ -35,12 +35,13 @@ func newAgent(stderr io.Writer) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&o.Listen, "listen", "127.0.0.1:3500", "`HOST:PORT` to serve on")
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:3500", "`HOST:PORT` or unix:PATH to serve on; other machines' addresses need --cert, --key, --ca and --allow")
 	flags.StringVar(&o.Databases, "databases", defaultDatabases, "`DIR` of installations, such as DIR/etcd-3.5.21/etcd")
 	flags.StringVar(&o.Dir, "dir", "agent-data", "`DIR` for the members' data, logs and metrics")
 	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
 	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")
 	flags.DurationVar(&o.Interval, "interval", time.Second, intervalUsage)
-	flags.BoolVar(&o.Insecure, "insecure", false, "allow an address other than loopback although nothing is encrypted or checked")
+	addCertificates(flags, &o.TLS)
+	flags.StringArrayVar(&o.Allow, "allow", nil, "the `NAME` in the certificate of a controller that may use this agent; may be repeated")
 	return c
 }

@@ -111,7 +111,7 @@ Exit status: 0 done, 1 the run failed, 2 wrong usage or configuration,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see \"%s --help\"", err, c.CommandPath())}
 	})
-	root.AddCommand(newControl(stdout, stderr), newAgent(stderr), newAnalyze(stdout, stderr), newDatabases(stdout), newEmbedded())
+	root.AddCommand(newControl(stdout, stderr), newAgent(stderr), newAnalyze(stdout, stderr), newDatabases(stdout), newCerts(stdout, stderr), newEmbedded())
 	return root
 }
 
