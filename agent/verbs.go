@@ -29,6 +29,7 @@ func (a *Agent) Ping(_ context.Context, req *dbtesterpb.PingRequest) (*dbtesterp
 		Version: a.options.Version,
 		Host: &dbtesterpb.Host{
 			MachineId:   a.host.MachineID,
+			NetworkId:   a.host.NetworkID,
 			CpuModel:    a.host.CPUModel,
 			Cpus:        int32(min(a.host.CPUs, 1<<20)),
 			MemoryBytes: a.host.MemoryBytes,

@@ -1,6 +1,7 @@
 package analyze_test
 
 import (
+	"fmt"
 	"errors"
 	"flag"
 	"math"
@@ -176,6 +177,24 @@ func TestMembersOnOneMachineCountItsDeviceAndInterfaceOnce(t *testing.T) {
 		if !strings.Contains(report.Text, part) {
 			t.Errorf("the text lacks %q:\n%s", part, report.Text)
 		}
+	}
+}
+
+// Hosts that are network namespaces have one disk between them, and each its
+// own eth0.
+func TestNamespacesOfOneMachineHaveInterfacesOfTheirOwn(t *testing.T) {
+	f := newFixture("etcd")
+	f.machine = func(int) string { return "one" }
+	f.network = func(n int) string { return fmt.Sprint("network-", n) }
+	f.client = "one"
+	dir := write(t, t.TempDir(), f)
+	report := run(t, "", dir)
+	wantFigures(t, dir, "etcd", map[string]float64{
+		result.RowServerReceive:        3 * 11 * rxRate,
+		result.RowServerSectorsWritten: 11 * sectorsRate,
+	})
+	if strings.Contains(report.Text, "the traffic of its interface") {
+		t.Errorf("the text says that the interface is shared:\n%s", report.Text)
 	}
 }
 

@@ -32,6 +32,7 @@ type fixture struct {
 	rate     float64
 	response bool // record response times of their own
 	machine  func(member int) string
+	network  func(member int) string
 	client   string // the controller's machine
 	offset   func(member int) time.Duration
 	failed   int64 // in the second second of each stage
@@ -44,6 +45,7 @@ func newFixture(name string) fixture {
 	return fixture{
 		name: name, status: result.Complete, length: 10.25, clients: []int{100},
 		machine: func(member int) string { return fmt.Sprint("machine-", member) },
+		network: func(int) string { return "" },
 		client:  "machine-client",
 		offset:  func(int) time.Duration { return 0 },
 		skip:    func(int, int) bool { return false },
@@ -78,7 +80,7 @@ func manifest(fixtures ...fixture) *result.Manifest {
 		for n := 1; n <= 3; n++ {
 			db.Members = append(db.Members, result.Member{
 				Index: n, Name: fmt.Sprint("m", n), Endpoint: fmt.Sprintf("10.0.0.%d:2379", n), Device: "sda", Interface: "eth0",
-				Host:        result.Host{MachineID: f.machine(n), CPUs: 8, MemoryBytes: 32e9, OS: "Debian 12", Kernel: "6.1.0"},
+				Host:        result.Host{MachineID: f.machine(n), NetworkID: f.network(n), CPUs: 8, MemoryBytes: 32e9, OS: "Debian 12", Kernel: "6.1.0"},
 				ClockOffset: f.offset(n), ClockBound: time.Millisecond,
 			})
 		}

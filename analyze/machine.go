@@ -44,9 +44,10 @@ func device(m *member) resource {
 	return resource{m.Host.MachineID, cmp.Or(m.Device, m.samples.first(func(r *result.SystemRow) string { return r.Device }))}
 }
 
-// network is the interface of a member's listen address.
+// network is the interface of a member's listen address. Machines that are
+// namespaces of one have interfaces of their own by the same name.
 func network(m *member) resource {
-	return resource{m.Host.MachineID, cmp.Or(m.Interface, m.samples.first(func(r *result.SystemRow) string { return r.Interface }))}
+	return resource{cmp.Or(m.Host.NetworkID, m.Host.MachineID), cmp.Or(m.Interface, m.samples.first(func(r *result.SystemRow) string { return r.Interface }))}
 }
 
 // first returns the first value of a text column that is not empty.
@@ -68,11 +69,12 @@ func machineNotes(c *column) []string {
 				c.memberList(g.members), g.name))
 		}
 	}
-	client := resource{c.source.manifest.Controller.MachineID, c.client.first(func(r *result.SystemRow) string { return r.Interface })}
+	controller := c.source.manifest.Controller
+	client := resource{cmp.Or(controller.NetworkID, controller.MachineID), c.client.first(func(r *result.SystemRow) string { return r.Interface })}
 	for _, g := range shared(c.members, network) {
-		withClient := client.machine != "" && client.machine == g.machine
+		withClient := sameMachine([]result.Host{controller}, c.members[g.members[0]].Host)
 		switch {
-		case withClient && client.name == g.name:
+		case withClient && client == g.resource:
 			notes = append(notes, fmt.Sprintf("%s and the client share one machine: the traffic of its interface %s is counted once and includes that of the client",
 				c.memberList(g.members), g.name))
 		case withClient:

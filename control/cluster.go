@@ -98,7 +98,7 @@ func (a *agentConn) member() result.Member {
 		Index: a.index, Name: fmt.Sprintf("member-%d", a.index), Agent: a.address,
 		ClockOffset: a.offset, ClockBound: a.bound,
 		Host: result.Host{
-			MachineID: h.GetMachineId(), CPUModel: h.GetCpuModel(), CPUs: int(h.GetCpus()),
+			MachineID: h.GetMachineId(), NetworkID: h.GetNetworkId(), CPUModel: h.GetCpuModel(), CPUs: int(h.GetCpus()),
 			MemoryBytes: h.GetMemoryBytes(), OS: h.GetOs(), Kernel: h.GetKernel(),
 			OpenFiles: h.GetOpenFiles(), Go: h.GetGoVersion(),
 		},

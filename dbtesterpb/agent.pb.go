@@ -312,8 +312,11 @@ type Host struct {
 	Os          string `protobuf:"bytes,5,opt,name=os,proto3" json:"os,omitempty"`
 	Kernel      string `protobuf:"bytes,6,opt,name=kernel,proto3" json:"kernel,omitempty"`
 	// Soft limit on open files.
-	OpenFiles     int64  `protobuf:"varint,7,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
-	GoVersion     string `protobuf:"bytes,8,opt,name=go_version,json=goVersion,proto3" json:"go_version,omitempty"`
+	OpenFiles int64  `protobuf:"varint,7,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
+	GoVersion string `protobuf:"bytes,8,opt,name=go_version,json=goVersion,proto3" json:"go_version,omitempty"`
+	// The same for all processes that see the same network interfaces. Hosts
+	// that are network namespaces of one machine differ in it.
+	NetworkId     string `protobuf:"bytes,90,opt,name=network_id,json=networkId,proto3" json:"network_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -400,6 +403,13 @@ func (x *Host) GetOpenFiles() int64 {
 func (x *Host) GetGoVersion() string {
 	if x != nil {
 		return x.GoVersion
+	}
+	return ""
+}
+
+func (x *Host) GetNetworkId() string {
+	if x != nil {
+		return x.NetworkId
 	}
 	return ""
 }
@@ -1509,7 +1519,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x03now\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12%\n" +
 	"\x04host\x18\x03 \x01(\v2\x11.dbtester.v1.HostR\x04host\x12?\n" +
-	"\rinstallations\x18\x04 \x03(\v2\x19.dbtester.v1.InstallationR\rinstallations\"\xdf\x01\n" +
+	"\rinstallations\x18\x04 \x03(\v2\x19.dbtester.v1.InstallationR\rinstallations\"\xfe\x01\n" +
 	"\x04Host\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1b\n" +
@@ -1521,7 +1531,9 @@ const file_agent_proto_rawDesc = "" +
 	"\n" +
 	"open_files\x18\a \x01(\x03R\topenFiles\x12\x1d\n" +
 	"\n" +
-	"go_version\x18\b \x01(\tR\tgoVersion\"P\n" +
+	"go_version\x18\b \x01(\tR\tgoVersion\x12\x1d\n" +
+	"\n" +
+	"network_id\x18Z \x01(\tR\tnetworkId\"P\n" +
 	"\fInstallation\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +

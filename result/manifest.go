@@ -47,7 +47,11 @@ type Manifest struct {
 type Host struct {
 	// MachineID is the same for all processes of one machine and boot, and
 	// nothing else can be told from it.
-	MachineID   string `json:"machine_id"`
+	MachineID string `json:"machine_id"`
+	// NetworkID is the same for all processes that see the same network
+	// interfaces: namespaces of one machine differ in it. Empty means that the
+	// machine has one network.
+	NetworkID   string `json:"network_id,omitempty"`
 	CPUModel    string `json:"cpu_model,omitempty"`
 	CPUs        int    `json:"cpus"`
 	MemoryBytes int64  `json:"memory_bytes"`

@@ -173,6 +173,9 @@ func TestHost(t *testing.T) {
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != 8 || host.MachineID != id {
 		t.Errorf("MachineID = %q, in Host %q", id, host.MachineID)
 	}
+	if host.NetworkID == "" || host.NetworkID == id || networkID("") != "" {
+		t.Errorf("NetworkID = %q, want a word of its own", host.NetworkID)
+	}
 	if hashID("a") == hashID("b") || hashID("a") == "a" {
 		t.Error("hashID gives two boots one word, or their own")
 	}

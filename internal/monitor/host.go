@@ -23,6 +23,7 @@ func Host() result.Host {
 	id, _ := MachineID() // empty if unknown
 	return result.Host{
 		MachineID:   id,
+		NetworkID:   networkID(id),
 		CPUModel:    cpuModel(),
 		CPUs:        runtime.NumCPU(),
 		MemoryBytes: memoryBytes(),
@@ -41,6 +42,16 @@ func MachineID() (string, error) {
 		return "", fmt.Errorf("tell this machine from others: %w", err)
 	}
 	return hashID(strings.TrimSpace(string(boot))), nil
+}
+
+// networkID returns a word for the network namespace of this process, whose
+// interfaces are no other namespace's. It is empty if unknown.
+func networkID(machine string) string {
+	namespace, err := os.Readlink(filepath.Join(DefaultProcRoot, "self/ns/net"))
+	if err != nil || machine == "" {
+		return ""
+	}
+	return hashID(machine + " " + namespace)
 }
 
 func hashID(boot string) string {
