@@ -15,10 +15,7 @@ import (
 	pb "github.com/dbtester/dbtester/dbtesterpb"
 )
 
-const (
-	reachTimeout = 5 * time.Second
-	pings        = 16
-)
+const reachTimeout = 5 * time.Second
 
 // An agentConn is the connection to one agent and what was learned of it.
 type agentConn struct {
@@ -28,8 +25,7 @@ type agentConn struct {
 	host    string // IP address of its machine
 	conn    *grpc.ClientConn
 	info    *pb.PingResponse
-	offset  time.Duration // its clock minus ours
-	bound   time.Duration // ± of offset
+	clock   clock
 }
 
 // agents connects to all agents, after starting them if the run is local. The
@@ -127,27 +123,16 @@ func (r *run) checkAgents(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// reach pings the agent and measures the offset of its clock: of several pings
-// the quickest has the smallest error, half its round trip.
+// reach asks the agent what it is, and measures its clock.
 func (a *agentConn) reach(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	first, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	quickest := time.Duration(-1)
-	for range pings {
-		sent := time.Now()
-		info, err := a.Ping(ctx, &pb.PingRequest{}, grpc.WaitForReady(true))
-		trip := time.Since(sent)
-		if err != nil {
-			return fmt.Errorf("not reached within %v; is \"dbtester agent\" running there? %w", reachTimeout, err)
-		}
-		if quickest < 0 || trip < quickest {
-			quickest = trip
-			a.offset = info.GetNow().AsTime().Sub(sent.Add(trip / 2))
-			a.bound = trip / 2
-		}
-		a.info = info
+	info, err := a.Ping(first, &pb.PingRequest{}, grpc.WaitForReady(true))
+	if err != nil {
+		return fmt.Errorf("not reached within %v; is \"dbtester agent\" running there? %w", reachTimeout, err)
 	}
-	return nil
+	a.info = info
+	return a.measureClock(ctx)
 }
 
 // startRequest is what the agent is asked to start for a plan.

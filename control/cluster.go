@@ -35,6 +35,8 @@ type cluster struct {
 	settings []result.Setting
 	// figures are what a member tells of itself, for the manifest.
 	figures []result.Figure
+	// begun is when the cluster's run began, in nanoseconds on our clock.
+	begun int64
 
 	watching context.CancelFunc
 	metrics  sync.WaitGroup
@@ -49,6 +51,8 @@ type cluster struct {
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
 	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), gone: map[int]bool{}}
+	r.refreshClocks(ctx)
+	c.begun = time.Now().UnixNano()
 	for i, a := range r.agents {
 		c.members[i] = a.member()
 		c.lost = append(c.lost, make(chan struct{}))
@@ -96,7 +100,6 @@ func (a *agentConn) member() result.Member {
 	h := a.info.GetHost()
 	return result.Member{
 		Index: a.index, Name: fmt.Sprintf("member-%d", a.index), Agent: a.address,
-		ClockOffset: a.offset, ClockBound: a.bound,
 		Host: result.Host{
 			MachineID: h.GetMachineId(), NetworkID: h.GetNetworkId(), CPUModel: h.GetCpuModel(), CPUs: int(h.GetCpus()),
 			MemoryBytes: h.GetMemoryBytes(), OS: h.GetOs(), Kernel: h.GetKernel(),
@@ -129,7 +132,9 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 func (c *cluster) snapshot() []result.Member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.members)
+	members := slices.Clone(c.members)
+	withClocks(members, c.run.agents, c.begun)
+	return members
 }
 
 // endpoints are the members' client addresses, in order.

@@ -120,6 +120,8 @@ func (r *run) all(ctx context.Context) error {
 		return err
 	}
 	r.report.say("results in %s", r.dir)
+	r.reportClocks()
+	defer r.watchClocks(ctx)()
 	var failures []error
 	var failed []string
 	for i, p := range r.plans {
