@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"github.com/dbtester/dbtester/result"
 )
 
@@ -143,6 +145,8 @@ func ladderCharts() []chart {
 // charts returns those that fit the columns.
 func charts(columns []*column) []chart {
 	all := publishedCharts()
+	// What explains a latency stands next to it.
+	all = slices.Insert(all, 1, toldCharts(columns)...)
 	if isLadder(columns) {
 		all = append(all, ladderCharts()...)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dbtester/dbtester/internal/hist"
 	"github.com/dbtester/dbtester/result"
@@ -38,7 +39,9 @@ type column struct {
 // A member is one server process with what was sampled of it.
 type member struct {
 	result.Member
+	clock   clock
 	samples samples
+	told    []told // one per figure of the database
 }
 
 // latencies are the merged intervals of the histogram log.
@@ -60,7 +63,7 @@ func readColumn(s *source, db *result.Database, dir string) *column {
 	c.disk = readTable[result.DiskSpaceRow](r, file(result.DiskSpaceFile), ifComplete)
 	c.summary = r.readSummary(file(result.SummaryFile))
 	c.latency = r.readLatencies(file(result.HistogramLogFile), c.rows)
-	c.client = newSamples(readTable[result.SystemRow](r, file(result.ClientMetricsFile), perSecond), 0)
+	c.client = newSamples(readTable[result.SystemRow](r, file(result.ClientMetricsFile), perSecond), clockOf(result.Member{}))
 	c.readMembers(r)
 	c.stages = stagesOf(&c.findings, db, c.rows)
 	c.join()
@@ -82,7 +85,10 @@ func (c *column) readMembers(r *reader) {
 	}
 	for _, m := range members {
 		rows := readTable[result.SystemRow](r, filepath.Join(c.dir, result.MemberMetricsFile(m.Index)), perSecond)
-		c.members = append(c.members, member{Member: m, samples: newSamples(rows, m.ClockOffset)})
+		joined := member{Member: m, clock: clockOf(m)}
+		joined.samples = newSamples(rows, joined.clock)
+		joined.told = c.readTold(r, m.Index, joined.clock)
+		c.members = append(c.members, joined)
 	}
 }
 
@@ -94,7 +100,7 @@ func (c *column) join() {
 	}
 	c.seconds = secondsOf(all)
 	c.own = secondsOf([]samples{c.client})
-	c.notes = append(machineNotes(c), c.boundNote()...)
+	c.notes = slices.Concat(machineNotes(c), c.boundNote(), c.clockNotes())
 	c.check()
 }
 

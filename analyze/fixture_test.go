@@ -35,8 +35,10 @@ type fixture struct {
 	network  func(member int) string
 	client   string // the controller's machine
 	offset   func(member int) time.Duration
-	failed   int64 // in the second second of each stage
-	unknown  int64 // indeterminate, likewise
+	drift    float64 // of every member's clock, per second since the epoch
+	told     bool    // the members tell figures of their own
+	failed   int64   // in the second second of each stage
+	unknown  int64   // indeterminate, likewise
 	skip     func(member, second int) bool
 	running  bool // leave out what is written after the load
 }
@@ -81,8 +83,11 @@ func manifest(fixtures ...fixture) *result.Manifest {
 			db.Members = append(db.Members, result.Member{
 				Index: n, Name: fmt.Sprint("m", n), Endpoint: fmt.Sprintf("10.0.0.%d:2379", n), Device: "sda", Interface: "eth0",
 				Host:        result.Host{MachineID: f.machine(n), NetworkID: f.network(n), CPUs: 8, MemoryBytes: 32e9, OS: "Debian 12", Kernel: "6.1.0"},
-				ClockOffset: f.offset(n), ClockBound: time.Millisecond,
+				ClockOffset: f.offset(n), ClockBound: time.Millisecond, Clocks: f.clocks(n),
 			})
+		}
+		if f.told {
+			db.Figures = toldFigures()
 		}
 		if !f.running {
 			db.Stages = f.stages()
@@ -94,6 +99,24 @@ func manifest(fixtures ...fixture) *result.Manifest {
 		m.Databases = append(m.Databases, db)
 	}
 	return m
+}
+
+// ahead is how far the clock of a member is ahead at a time of the controller's.
+func (f fixture) ahead(member int, at time.Time) time.Duration {
+	return f.offset(member) + time.Duration(f.drift*float64(at.UnixNano()-epoch*int64(time.Second)))
+}
+
+// clocks are measured before and after the load if the clocks drift.
+func (f fixture) clocks(member int) []result.ClockOffset {
+	if f.drift == 0 {
+		return nil
+	}
+	var measured []result.ClockOffset
+	for _, second := range []int64{-5, 20} {
+		at := time.Unix(epoch+second, 0)
+		measured = append(measured, result.ClockOffset{At: at.UnixNano(), Offset: f.ahead(member, at), Bound: 200 * time.Microsecond})
+	}
+	return measured
 }
 
 // edges are the nanoseconds in which stage i begins and ends.
@@ -173,10 +196,6 @@ const (
 // while the load runs, and 50 more in second 4; resident memory rises by 1 MB each
 // second from 10·n MB on.
 func (f fixture) sampled(n int) []result.SystemRow {
-	offset := time.Duration(0)
-	if n > 0 {
-		offset = f.offset(n)
-	}
 	rx, tx := float64(rxRate), float64(txRate)
 	if n == 0 {
 		rx, tx = clientRxRate, clientTxRate
@@ -186,7 +205,10 @@ func (f fixture) sampled(n int) []result.SystemRow {
 		if f.skip(n, i) {
 			continue
 		}
-		at := time.Unix(epoch+int64(i), int64(100*time.Millisecond)).Add(offset)
+		at := time.Unix(epoch+int64(i), int64(100*time.Millisecond))
+		if n > 0 {
+			at = at.Add(f.ahead(n, at))
+		}
 		loaded := result.Number(min(max(i, 0), f.seconds())) // seconds of load until now
 		delta := result.Number(0)
 		if i > 0 && i <= f.seconds() {
@@ -234,6 +256,9 @@ func (f fixture) write(t *testing.T, dir string) {
 	must(t, result.WriteTable(file(result.ClientMetricsFile), f.sampled(0)))
 	for n := 1; n <= 3; n++ {
 		must(t, result.WriteTable(file(result.MemberMetricsFile(n)), f.sampled(n)))
+		if f.told {
+			f.writeTold(t, file(result.MemberFiguresFile(n)), n)
+		}
 	}
 	if f.running {
 		return

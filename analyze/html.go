@@ -69,6 +69,7 @@ func (d *document) html() ([]byte, error) {
 		"seconds": func(s stage) string { return fmt.Sprintf("%.3f", s.window.seconds()) },
 		"rate":    func(s stage) string { return perSecondUnit().show(stageThroughput(nil, s)) },
 		"number":  func(n int) string { return comma(float64(n)) },
+		"clock":   clockText,
 		"bytes":   func(n int64) string { return bytesUnit().show(float64(n)) },
 	}).Parse(reportTemplate)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestCounterFallsBackToDeltas(t *testing.T) {
 		{UnixNanosecond: 0, ReceiveBytes: result.Gap(), ReceiveBytesDelta: result.Gap()},
 		{UnixNanosecond: second1, ReceiveBytes: result.Gap(), ReceiveBytesDelta: 5},
 		{UnixNanosecond: 2 * second1, ReceiveBytes: result.Gap(), ReceiveBytesDelta: 7},
-	}, 0)
+	}, clockOf(result.Member{}))
 	k := receiveCounter()
 	if got := counterOf(s, k.value, k.delta).over([]span{{0, 2 * second1}}); got.total != 12 || !got.known {
 		t.Errorf("increase = %+v, want 12", got)
@@ -84,7 +84,7 @@ func TestSamplesCoverSecondsDespiteJitter(t *testing.T) {
 		rows = append(rows, result.SystemRow{UnixNanosecond: ms * int64(time.Millisecond), CPU: result.Number(i)})
 	}
 	var got []string
-	for _, s := range secondsOf([]samples{newSamples(rows, 0)}) {
+	for _, s := range secondsOf([]samples{newSamples(rows, clockOf(result.Member{}))}) {
 		got = append(got, fmt.Sprint(s.unix, ":", s.over(cpu(), []int{0}).mean))
 	}
 	if diff := cmp.Diff([]string{"1:1", "2:2", "3:3", "4:4"}, got); diff != "" {

@@ -99,6 +99,7 @@ func addedRows(columns []*column) []row {
 	if slices.ContainsFunc(columns, func(c *column) bool { return c.db.RequestRate == 0 }) {
 		rows = append(rows, plainRow(result.RowClientTimeCovered, percent(), (*column).covered))
 	}
+	rows = append(rows, toldRows(columns)...)
 	return append(rows,
 		row{name: result.RowClientBound, text: (*column).clientBound},
 		plainRow(result.RowFailed, requests(), (*column).failed),

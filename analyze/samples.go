@@ -19,18 +19,30 @@ type samples struct {
 	at   []int64 // when rows[i] was taken, nanoseconds since the Unix epoch
 }
 
-// newSamples puts rows in the order of time on the controller's clock. offset
-// is the sampling machine's clock minus the controller's.
-func newSamples(rows []result.SystemRow, offset time.Duration) samples {
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b result.SystemRow) int {
-		return cmp.Compare(a.UnixNanosecond, b.UnixNanosecond)
-	})
-	s := samples{rows: rows, at: make([]int64, len(rows))}
+// newSamples puts rows, which are in the order they were taken, in the order of
+// time on the controller's clock.
+func newSamples(rows []result.SystemRow, c clock) samples {
+	stamps := make([]int64, len(rows))
 	for i := range rows {
-		s.at[i] = rows[i].UnixNanosecond - int64(offset)
+		stamps[i] = rows[i].UnixNanosecond
+	}
+	at := c.controller(stamps)
+	order := inOrder(at)
+	s := samples{rows: make([]result.SystemRow, len(rows)), at: make([]int64, len(rows))}
+	for to, from := range order {
+		s.rows[to], s.at[to] = rows[from], at[from]
 	}
 	return s
+}
+
+// inOrder returns the places of the times in their order.
+func inOrder(at []int64) []int {
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	return order
 }
 
 // covering returns the sample whose interval holds the instant t and that

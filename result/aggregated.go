@@ -33,7 +33,22 @@ const (
 	RowAchievedOfTarget  = "ACHIEVED-OF-TARGET"
 	RowLate              = "LATE"
 	RowClientTimeCovered = "CLIENT-TIME-COVERED" // by latencies: Little's law
-	RowClientBound       = "CLIENT-BOUND"        // also the column of the time series it sums up
+
+	// What the stores tell of themselves, in the measured window.
+	RowServerLogSync          = "SERVER-LOG-SYNC-AVG"
+	RowServerLogSyncP99       = "SERVER-LOG-SYNC-P99"
+	RowServerBackendCommit    = "SERVER-BACKEND-COMMIT-AVG"
+	RowServerBackendCommitP99 = "SERVER-BACKEND-COMMIT-P99"
+	RowServerQuorumCommit     = "SERVER-QUORUM-COMMIT-AVG"
+	RowServerPeerRoundTrip    = "SERVER-PEER-ROUND-TRIP-AVG"
+	RowServerMaxPending       = "SERVER-MAX-PENDING"
+	RowServerMaxApplyLag      = "SERVER-MAX-APPLY-LAG"
+	RowServerLeaderChanges    = "SERVER-LEADER-CHANGES"
+	RowServerSlowApplies      = "SERVER-SLOW-APPLIES"
+	RowServerMaxHeap          = "SERVER-MAX-HEAP"
+	RowServerCollectionPause  = "SERVER-COLLECTION-PAUSE-SUM"
+
+	RowClientBound       = "CLIENT-BOUND" // also the column of the time series it sums up
 	RowFailed            = "FAILED"
 	RowIndeterminate     = "INDETERMINATE"
 	RowUnsent            = "UNSENT"

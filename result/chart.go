@@ -22,6 +22,12 @@ const (
 	ChartReceiveBytes       = "AVG-RECEIVE-BYTES-NUM-DELTA"
 	ChartTransmitBytes      = "AVG-TRANSMIT-BYTES-NUM-DELTA"
 
+	ChartLogSync          = "AVG-LOG-SYNC-MS"
+	ChartLogSyncP99       = "P99-LOG-SYNC-MS"
+	ChartBackendCommitP99 = "P99-BACKEND-COMMIT-MS"
+	ChartQuorumCommit     = "AVG-QUORUM-COMMIT-MS"
+	ChartPending          = "MAX-PENDING"
+
 	ChartThroughputByClients     = "AVG-THROUGHPUT-BY-CLIENT-NUM"
 	ChartCPUByClients            = "AVG-CPU-BY-CLIENT-NUM"
 	ChartSectorsWrittenByClients = "AVG-SECTORS-WRITTEN-BY-CLIENT-NUM"
