@@ -1,9 +1,9 @@
 package analyze_test
 
 import (
-	"fmt"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
