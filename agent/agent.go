@@ -42,6 +42,7 @@ type Agent struct {
 	options Options
 	work    *os.Root // of Options.Dir
 	host    result.Host
+	lease   *lease
 	server  *grpc.Server
 	health  *health.Server
 	// source is who the agent is and whom it trusts; nil where only this machine
@@ -76,6 +77,11 @@ func New(o Options) (*Agent, error) {
 	if err := a.openIdentity(); err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
+	epoch, err := readEpoch(work)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("--dir %s: %w", o.Dir, err), work.Close())
+	}
+	a.lease = newLease(o.Lease, epoch, func(epoch int64) error { return writeEpoch(work, epoch) }, a.leaseOverrun)
 	a.server = grpc.NewServer(a.serverOptions()...)
 	dbtesterpb.RegisterAgentServer(a.server, a)
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
@@ -109,7 +115,8 @@ func (a *Agent) Serve(listener net.Listener) error {
 }
 
 // Close stops the member and then the server, within the grace of the options
-// and a few seconds. The member's data are removed, its log and metrics stay.
+// and a few seconds. The member's data are removed unless it was stopped before
+// and its data were to be kept; its log and metrics stay.
 func (a *Agent) Close() error { return a.shutdown(context.Background()) }
 
 // shutdown is Close; when ctx ends the member's grace ends with it.
@@ -121,10 +128,8 @@ func (a *Agent) shutdown(ctx context.Context) error {
 
 	a.operation.Lock()
 	defer a.operation.Unlock()
-	var err error
-	if m := a.lastMember(); m != nil {
-		_, err = m.stop(ctx, a.options.Grace, false)
-	}
+	a.lease.end("the agent is ending")
+	err := a.stopLeft(ctx, "the agent is ending")
 	// The member's end has ended the metrics streams.
 	graceful := time.AfterFunc(farewell, a.server.Stop)
 	a.server.GracefulStop()

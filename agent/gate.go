@@ -85,7 +85,9 @@ func (a *Agent) timeLimit(method string) (time.Duration, bool) {
 	if isStream(method) {
 		return 0, false
 	}
-	if method == dbtesterpb.Agent_Stop_FullMethodName {
+	switch method {
+	case dbtesterpb.Agent_Stop_FullMethodName, dbtesterpb.Agent_Release_FullMethodName, dbtesterpb.Agent_Acquire_FullMethodName:
+		// They stop a member, or wait for that of a lease that has just ended.
 		return a.options.limits.call + a.options.Grace, true
 	}
 	return a.options.limits.call, true

@@ -33,6 +33,8 @@ type member struct {
 
 	mu    sync.Mutex
 	asked bool // to stop, before it ended by itself
+	// reason is why the agent stopped it without being told to.
+	reason string
 
 	// Of stop, which is never called twice at a time.
 	measured, removed bool
@@ -146,6 +148,21 @@ func (m *member) ask() {
 	}
 }
 
+// because notes why the agent is about to stop a member that still runs.
+func (m *member) because(reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ended := m.process.State(); !ended && !m.asked {
+		m.reason = reason
+	}
+}
+
+func (m *member) stopReason() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reason
+}
+
 // stop ends the process, measures its data and, unless they are to be kept,
 // removes them. Later calls return the same size.
 func (m *member) stop(ctx context.Context, grace time.Duration, keepData bool) (dataBytes int64, err error) {
@@ -181,5 +198,6 @@ func (m *member) state() *dbtesterpb.MemberState {
 		CpuSeconds:  state.CPUSeconds(),
 		MaxRssBytes: state.MaxRSS,
 		LastLog:     lastLines(m.logPath),
+		StopReason:  m.stopReason(),
 	}
 }

@@ -22,6 +22,13 @@ const (
 	DefaultDatabases = "databases"
 	DefaultDir       = "agent-data"
 	DefaultGrace     = 30 * time.Second
+	DefaultLease     = 90 * time.Second
+)
+
+// Bounds of [Options.Lease].
+const (
+	minLease = time.Second
+	maxLease = 24 * time.Hour
 )
 
 // Options say what an agent offers and where it works.
@@ -58,6 +65,9 @@ type Options struct {
 	// Grace is how long a member may take to end by itself; [DefaultGrace]
 	// if 0.
 	Grace time.Duration
+	// Lease is how long a controller that is not heard of may take to come
+	// back, 1 s to 24 h; then the member is stopped. [DefaultLease] if 0.
+	Lease time.Duration
 
 	limits limits // for tests; the defaults are those of limits.withDefaults
 }
@@ -70,6 +80,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.limits = o.limits.withDefaults()
 	if err := o.checkIdentity(); err != nil {
 		return o, err
+	}
+	if o.Lease = cmp.Or(o.Lease, DefaultLease); o.Lease < minLease || o.Lease > maxLease {
+		return o, fmt.Errorf("--lease %v: want %v to %v", o.Lease, minLease, maxLease)
 	}
 	if o.Grace < 0 {
 		return o, fmt.Errorf("grace %v: want a time to wait", o.Grace)

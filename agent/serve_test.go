@@ -65,7 +65,7 @@ func newTestAgent(t *testing.T, change func(*Options)) *testAgent {
 
 func dial(t *testing.T, address string) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), withLease())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if rel, relErr := filepath.Rel(dir, path); relErr == nil && rel != "." {
+		if rel, relErr := filepath.Rel(dir, path); relErr == nil && rel != "." && rel != leaseFile {
 			all = append(all, rel)
 		}
 		return err

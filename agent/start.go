@@ -20,6 +20,9 @@ const checkBytes = 1 << 20
 
 // Start launches one member, or looks whether it could.
 func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtesterpb.StartResponse, error) {
+	if err := a.lease.check(req.GetEpoch()); err != nil {
+		return nil, err
+	}
 	l, err := a.plan(req)
 	if err != nil {
 		return nil, err
@@ -28,6 +31,9 @@ func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtes
 		return nil, status.Error(codes.FailedPrecondition, "a member is being started or stopped: try again in a moment")
 	}
 	defer a.operation.Unlock()
+	if err := a.lease.check(req.GetEpoch()); err != nil {
+		return nil, err // it ended while we waited
+	}
 	if err := a.checkIdle(); err != nil {
 		return nil, err
 	}

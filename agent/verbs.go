@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -50,6 +49,9 @@ func (a *Agent) Ping(_ context.Context, req *dbtesterpb.PingRequest) (*dbtesterp
 func (a *Agent) Stop(ctx context.Context, req *dbtesterpb.StopRequest) (*dbtesterpb.StopResponse, error) {
 	a.operation.Lock()
 	defer a.operation.Unlock()
+	if err := a.lease.check(req.GetEpoch()); err != nil {
+		return nil, err
+	}
 	m := a.lastMember()
 	if m == nil {
 		return &dbtesterpb.StopResponse{Member: noMember()}, nil
@@ -84,6 +86,10 @@ func (a *Agent) Metrics(req *dbtesterpb.MetricsRequest, stream grpc.ServerStream
 	if m == nil {
 		return errNoMember()
 	}
+	if !m.isOf(req.GetRun(), req.GetDatabase()) {
+		return status.Errorf(codes.NotFound, "the member that was started last is of run %s, database %s: fetch the file instead",
+			m.folder.marker.Run, m.folder.marker.Database)
+	}
 	rows, err := m.series(req.GetSeries())
 	if err != nil {
 		return err
@@ -112,29 +118,15 @@ func (m *member) series(s dbtesterpb.MetricsRequest_Series) (*follower, error) {
 	}
 }
 
-// Fetch streams a file of the member that was started last, as long as it is
-// when the call begins.
+// Fetch streams a file of the member that was started last, or one that was
+// kept, as long as it is when the call begins.
 func (a *Agent) Fetch(req *dbtesterpb.FetchRequest, stream grpc.ServerStreamingServer[dbtesterpb.FetchChunk]) error {
-	m := a.lastMember()
-	if m == nil {
-		return errNoMember()
+	file, err := a.openWanted(req)
+	if err != nil {
+		return err
 	}
-	var path string
-	switch req.GetFile() {
-	case dbtesterpb.FetchRequest_FILE_LOG:
-		path = m.logPath
-	case dbtesterpb.FetchRequest_FILE_METRICS:
-		path = m.rows.path
-	case dbtesterpb.FetchRequest_FILE_FIGURES:
-		figures, err := m.series(dbtesterpb.MetricsRequest_SERIES_FIGURES)
-		if err != nil {
-			return err
-		}
-		path = figures.path
-	default:
-		return status.Errorf(codes.InvalidArgument, "file %v: want the log, the metrics or the figures", req.GetFile())
-	}
-	return sendFile(path, req.GetOffset(), func(data []byte) error {
+	defer file.Close()
+	return sendFile(file, req.GetOffset(), func(data []byte) error {
 		return stream.Send(&dbtesterpb.FetchChunk{Data: data})
 	})
 }
@@ -144,12 +136,7 @@ func errNoMember() error {
 }
 
 // sendFile sends a file from offset to its present end.
-func sendFile(path string, offset int64, send func([]byte) error) error {
-	file, err := os.Open(filepath.Clean(path))
-	if err != nil {
-		return diskStatus("fetch", err)
-	}
-	defer file.Close()
+func sendFile(file *os.File, offset int64, send func([]byte) error) error {
 	info, err := file.Stat()
 	if err != nil {
 		return diskStatus("fetch", err)

@@ -13,6 +13,7 @@ package dbtesterpb
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -80,7 +81,7 @@ func (x MemberState_Phase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MemberState_Phase.Descriptor instead.
 func (MemberState_Phase) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15, 0}
+	return file_agent_proto_rawDescGZIP(), []int{21, 0}
 }
 
 type MetricsRequest_Series int32
@@ -128,7 +129,7 @@ func (x MetricsRequest_Series) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MetricsRequest_Series.Descriptor instead.
 func (MetricsRequest_Series) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16, 0}
+	return file_agent_proto_rawDescGZIP(), []int{22, 0}
 }
 
 type FetchRequest_File int32
@@ -183,7 +184,7 @@ func (x FetchRequest_File) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FetchRequest_File.Descriptor instead.
 func (FetchRequest_File) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{18, 0}
+	return file_agent_proto_rawDescGZIP(), []int{24, 0}
 }
 
 type PingRequest struct {
@@ -475,6 +476,276 @@ func (x *Installation) GetVersion() string {
 	return ""
 }
 
+type AcquireRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Proves that it is the same controller, or the one that takes its run up
+	// again: 16 to 128 letters, digits, '.', '_' and '-'.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Who asks, for those who are refused meanwhile; at most 256 bytes.
+	Holder        string `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireRequest) Reset() {
+	*x = AcquireRequest{}
+	mi := &file_agent_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireRequest) ProtoMessage() {}
+
+func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireRequest.ProtoReflect.Descriptor instead.
+func (*AcquireRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AcquireRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *AcquireRequest) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+type AcquireResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Goes with every request that changes something. It rises with every lease,
+	// also across restarts of the agent.
+	Epoch int64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// How long the lease lasts without being renewed.
+	Duration      *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireResponse) Reset() {
+	*x = AcquireResponse{}
+	mi := &file_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireResponse) ProtoMessage() {}
+
+func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireResponse.ProtoReflect.Descriptor instead.
+func (*AcquireResponse) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *AcquireResponse) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *AcquireResponse) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+type RenewRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Epoch         int64                  `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewRequest) Reset() {
+	*x = RenewRequest{}
+	mi := &file_agent_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewRequest) ProtoMessage() {}
+
+func (x *RenewRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
+func (*RenewRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RenewRequest) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+type RenewResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewResponse) Reset() {
+	*x = RenewResponse{}
+	mi := &file_agent_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewResponse) ProtoMessage() {}
+
+func (x *RenewResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewResponse.ProtoReflect.Descriptor instead.
+func (*RenewResponse) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{7}
+}
+
+type ReleaseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Epoch         int64                  `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseRequest) Reset() {
+	*x = ReleaseRequest{}
+	mi := &file_agent_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseRequest) ProtoMessage() {}
+
+func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
+func (*ReleaseRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ReleaseRequest) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+type ReleaseResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseResponse) Reset() {
+	*x = ReleaseResponse{}
+	mi := &file_agent_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseResponse) ProtoMessage() {}
+
+func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
+func (*ReleaseResponse) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{9}
+}
+
 type StartRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the run; a plain name of letters, digits, '.', '_' and '-'.
@@ -489,14 +760,16 @@ type StartRequest struct {
 	Index   int32   `protobuf:"varint,6,opt,name=index,proto3" json:"index,omitempty"`
 	Cluster []*Peer `protobuf:"bytes,7,rep,name=cluster,proto3" json:"cluster,omitempty"`
 	// Look whether the member could be started, and start nothing.
-	CheckOnly     bool `protobuf:"varint,8,opt,name=check_only,json=checkOnly,proto3" json:"check_only,omitempty"`
+	CheckOnly bool `protobuf:"varint,8,opt,name=check_only,json=checkOnly,proto3" json:"check_only,omitempty"`
+	// Of the lease; an old one is refused.
+	Epoch         int64 `protobuf:"varint,30,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StartRequest) Reset() {
 	*x = StartRequest{}
-	mi := &file_agent_proto_msgTypes[4]
+	mi := &file_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -508,7 +781,7 @@ func (x *StartRequest) String() string {
 func (*StartRequest) ProtoMessage() {}
 
 func (x *StartRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[4]
+	mi := &file_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -521,7 +794,7 @@ func (x *StartRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRequest.ProtoReflect.Descriptor instead.
 func (*StartRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{4}
+	return file_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StartRequest) GetRun() string {
@@ -580,6 +853,13 @@ func (x *StartRequest) GetCheckOnly() bool {
 	return false
 }
 
+func (x *StartRequest) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 type Peer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -591,7 +871,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_agent_proto_msgTypes[5]
+	mi := &file_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +883,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[5]
+	mi := &file_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +896,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{5}
+	return file_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Peer) GetName() string {
@@ -659,7 +939,7 @@ type StartResponse struct {
 
 func (x *StartResponse) Reset() {
 	*x = StartResponse{}
-	mi := &file_agent_proto_msgTypes[6]
+	mi := &file_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +951,7 @@ func (x *StartResponse) String() string {
 func (*StartResponse) ProtoMessage() {}
 
 func (x *StartResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[6]
+	mi := &file_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +964,7 @@ func (x *StartResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartResponse.ProtoReflect.Descriptor instead.
 func (*StartResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{6}
+	return file_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StartResponse) GetPid() int64 {
@@ -781,7 +1061,7 @@ type Figure struct {
 
 func (x *Figure) Reset() {
 	*x = Figure{}
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +1073,7 @@ func (x *Figure) String() string {
 func (*Figure) ProtoMessage() {}
 
 func (x *Figure) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +1086,7 @@ func (x *Figure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figure.ProtoReflect.Descriptor instead.
 func (*Figure) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{7}
+	return file_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Figure) GetName() string {
@@ -852,7 +1132,7 @@ type Program struct {
 
 func (x *Program) Reset() {
 	*x = Program{}
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +1144,7 @@ func (x *Program) String() string {
 func (*Program) ProtoMessage() {}
 
 func (x *Program) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +1157,7 @@ func (x *Program) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Program.ProtoReflect.Descriptor instead.
 func (*Program) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{8}
+	return file_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Program) GetName() string {
@@ -920,7 +1200,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1212,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1225,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{9}
+	return file_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Limits) GetOpenFiles() uint64 {
@@ -981,7 +1261,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1273,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1286,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{10}
+	return file_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Setting) GetName() string {
@@ -1040,14 +1320,16 @@ func (x *Setting) GetReason() string {
 type StopRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Keep the member's data directory. Otherwise it is removed once measured.
-	KeepData      bool `protobuf:"varint,1,opt,name=keep_data,json=keepData,proto3" json:"keep_data,omitempty"`
+	KeepData bool `protobuf:"varint,1,opt,name=keep_data,json=keepData,proto3" json:"keep_data,omitempty"`
+	// Of the lease; an old one is refused.
+	Epoch         int64 `protobuf:"varint,30,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1059,7 +1341,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1072,7 +1354,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{11}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StopRequest) GetKeepData() bool {
@@ -1080,6 +1362,13 @@ func (x *StopRequest) GetKeepData() bool {
 		return x.KeepData
 	}
 	return false
+}
+
+func (x *StopRequest) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
 }
 
 type StopResponse struct {
@@ -1093,7 +1382,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1394,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1407,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12}
+	return file_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StopResponse) GetMember() *MemberState {
@@ -1143,7 +1432,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1444,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1457,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13}
+	return file_agent_proto_rawDescGZIP(), []int{19}
 }
 
 type StatusResponse struct {
@@ -1180,7 +1469,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1481,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1494,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14}
+	return file_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StatusResponse) GetMember() *MemberState {
@@ -1226,14 +1515,16 @@ type MemberState struct {
 	CpuSeconds  float64 `protobuf:"fixed64,4,opt,name=cpu_seconds,json=cpuSeconds,proto3" json:"cpu_seconds,omitempty"`
 	MaxRssBytes int64   `protobuf:"varint,5,opt,name=max_rss_bytes,json=maxRssBytes,proto3" json:"max_rss_bytes,omitempty"`
 	// The last lines the member printed.
-	LastLog       string `protobuf:"bytes,6,opt,name=last_log,json=lastLog,proto3" json:"last_log,omitempty"`
+	LastLog string `protobuf:"bytes,6,opt,name=last_log,json=lastLog,proto3" json:"last_log,omitempty"`
+	// Why the agent stopped it without being told to; empty otherwise.
+	StopReason    string `protobuf:"bytes,30,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MemberState) Reset() {
 	*x = MemberState{}
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1245,7 +1536,7 @@ func (x *MemberState) String() string {
 func (*MemberState) ProtoMessage() {}
 
 func (x *MemberState) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1258,7 +1549,7 @@ func (x *MemberState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberState.ProtoReflect.Descriptor instead.
 func (*MemberState) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15}
+	return file_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *MemberState) GetPhase() MemberState_Phase {
@@ -1303,20 +1594,31 @@ func (x *MemberState) GetLastLog() string {
 	return ""
 }
 
+func (x *MemberState) GetStopReason() string {
+	if x != nil {
+		return x.StopReason
+	}
+	return ""
+}
+
 type MetricsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the first row to send; 0 is the CSV header. After a broken
 	// connection the controller asks for the rows it has not got.
 	From int64 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
 	// Which rows; each series has numbers of its own.
-	Series        MetricsRequest_Series `protobuf:"varint,70,opt,name=series,proto3,enum=dbtester.v1.MetricsRequest_Series" json:"series,omitempty"`
+	Series MetricsRequest_Series `protobuf:"varint,70,opt,name=series,proto3,enum=dbtester.v1.MetricsRequest_Series" json:"series,omitempty"`
+	// Whose rows are wanted. If the member that was started last is of another
+	// run or database the call fails. Empty for the last one, whichever it is.
+	Run           string `protobuf:"bytes,30,opt,name=run,proto3" json:"run,omitempty"`
+	Database      string `protobuf:"bytes,31,opt,name=database,proto3" json:"database,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1630,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1643,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MetricsRequest) GetFrom() int64 {
@@ -1358,6 +1660,20 @@ func (x *MetricsRequest) GetSeries() MetricsRequest_Series {
 	return MetricsRequest_SERIES_UNSPECIFIED
 }
 
+func (x *MetricsRequest) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *MetricsRequest) GetDatabase() string {
+	if x != nil {
+		return x.Database
+	}
+	return ""
+}
+
 type MetricsRow struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Number int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1369,7 +1685,7 @@ type MetricsRow struct {
 
 func (x *MetricsRow) Reset() {
 	*x = MetricsRow{}
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1697,7 @@ func (x *MetricsRow) String() string {
 func (*MetricsRow) ProtoMessage() {}
 
 func (x *MetricsRow) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1710,7 @@ func (x *MetricsRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRow.ProtoReflect.Descriptor instead.
 func (*MetricsRow) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{17}
+	return file_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MetricsRow) GetNumber() int64 {
@@ -1415,14 +1731,19 @@ type FetchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	File  FetchRequest_File      `protobuf:"varint,1,opt,name=file,proto3,enum=dbtester.v1.FetchRequest_File" json:"file,omitempty"`
 	// First byte to send.
-	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Which run's and database's file, and of which member; 1 for the first. They
+	// may have ended long ago. Empty for the member that was started last.
+	Run           string `protobuf:"bytes,30,opt,name=run,proto3" json:"run,omitempty"`
+	Database      string `protobuf:"bytes,31,opt,name=database,proto3" json:"database,omitempty"`
+	Index         int32  `protobuf:"varint,32,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FetchRequest) Reset() {
 	*x = FetchRequest{}
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1755,7 @@ func (x *FetchRequest) String() string {
 func (*FetchRequest) ProtoMessage() {}
 
 func (x *FetchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1768,7 @@ func (x *FetchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchRequest.ProtoReflect.Descriptor instead.
 func (*FetchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{18}
+	return file_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FetchRequest) GetFile() FetchRequest_File {
@@ -1464,6 +1785,27 @@ func (x *FetchRequest) GetOffset() int64 {
 	return 0
 }
 
+func (x *FetchRequest) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *FetchRequest) GetDatabase() string {
+	if x != nil {
+		return x.Database
+	}
+	return ""
+}
+
+func (x *FetchRequest) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 type FetchChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
@@ -1473,7 +1815,7 @@ type FetchChunk struct {
 
 func (x *FetchChunk) Reset() {
 	*x = FetchChunk{}
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1485,7 +1827,7 @@ func (x *FetchChunk) String() string {
 func (*FetchChunk) ProtoMessage() {}
 
 func (x *FetchChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1498,7 +1840,7 @@ func (x *FetchChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchChunk.ProtoReflect.Descriptor instead.
 func (*FetchChunk) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{19}
+	return file_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FetchChunk) GetData() []byte {
@@ -1512,7 +1854,7 @@ var File_agent_proto protoreflect.FileDescriptor
 
 const file_agent_proto_rawDesc = "" +
 	"\n" +
-	"\vagent.proto\x12\vdbtester.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"*\n" +
+	"\vagent.proto\x12\vdbtester.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"*\n" +
 	"\vPingRequest\x12\x1b\n" +
 	"\ttime_only\x18F \x01(\bR\btimeOnly\"\xbe\x01\n" +
 	"\fPingResponse\x12,\n" +
@@ -1537,7 +1879,19 @@ const file_agent_proto_rawDesc = "" +
 	"\fInstallation\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xf0\x01\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\":\n" +
+	"\x0eAcquireRequest\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\"^\n" +
+	"\x0fAcquireResponse\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\x125\n" +
+	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\"$\n" +
+	"\fRenewRequest\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\"\x0f\n" +
+	"\rRenewResponse\"&\n" +
+	"\x0eReleaseRequest\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\"\x11\n" +
+	"\x0fReleaseResponse\"\x86\x02\n" +
 	"\fStartRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x1a\n" +
 	"\bdatabase\x18\x02 \x01(\tR\bdatabase\x12\x12\n" +
@@ -1547,7 +1901,8 @@ const file_agent_proto_rawDesc = "" +
 	"\x05index\x18\x06 \x01(\x05R\x05index\x12+\n" +
 	"\acluster\x18\a \x03(\v2\x11.dbtester.v1.PeerR\acluster\x12\x1d\n" +
 	"\n" +
-	"check_only\x18\b \x01(\bR\tcheckOnly\".\n" +
+	"check_only\x18\b \x01(\bR\tcheckOnly\x12\x14\n" +
+	"\x05epoch\x18\x1e \x01(\x03R\x05epoch\".\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\"\xfa\x02\n" +
@@ -1584,16 +1939,17 @@ const file_agent_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
 	"\x03set\x18\x03 \x01(\bR\x03set\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"*\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"@\n" +
 	"\vStopRequest\x12\x1b\n" +
-	"\tkeep_data\x18\x01 \x01(\bR\bkeepData\"_\n" +
+	"\tkeep_data\x18\x01 \x01(\bR\bkeepData\x12\x14\n" +
+	"\x05epoch\x18\x1e \x01(\x03R\x05epoch\"_\n" +
 	"\fStopResponse\x120\n" +
 	"\x06member\x18\x01 \x01(\v2\x18.dbtester.v1.MemberStateR\x06member\x12\x1d\n" +
 	"\n" +
 	"data_bytes\x18\x02 \x01(\x03R\tdataBytes\"\x0f\n" +
 	"\rStatusRequest\"B\n" +
 	"\x0eStatusResponse\x120\n" +
-	"\x06member\x18\x01 \x01(\v2\x18.dbtester.v1.MemberStateR\x06member\"\xaf\x02\n" +
+	"\x06member\x18\x01 \x01(\v2\x18.dbtester.v1.MemberStateR\x06member\"\xd0\x02\n" +
 	"\vMemberState\x124\n" +
 	"\x05phase\x18\x01 \x01(\x0e2\x1e.dbtester.v1.MemberState.PhaseR\x05phase\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x12\x12\n" +
@@ -1601,7 +1957,9 @@ const file_agent_proto_rawDesc = "" +
 	"\vcpu_seconds\x18\x04 \x01(\x01R\n" +
 	"cpuSeconds\x12\"\n" +
 	"\rmax_rss_bytes\x18\x05 \x01(\x03R\vmaxRssBytes\x12\x19\n" +
-	"\blast_log\x18\x06 \x01(\tR\alastLog\"d\n" +
+	"\blast_log\x18\x06 \x01(\tR\alastLog\x12\x1f\n" +
+	"\vstop_reason\x18\x1e \x01(\tR\n" +
+	"stopReason\"d\n" +
 	"\x05Phase\x12\x15\n" +
 	"\x11PHASE_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -1609,20 +1967,25 @@ const file_agent_proto_rawDesc = "" +
 	"\rPHASE_RUNNING\x10\x02\x12\x0e\n" +
 	"\n" +
 	"PHASE_DIED\x10\x03\x12\x11\n" +
-	"\rPHASE_STOPPED\x10\x04\"\x96\x01\n" +
+	"\rPHASE_STOPPED\x10\x04\"\xc4\x01\n" +
 	"\x0eMetricsRequest\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x03R\x04from\x12:\n" +
-	"\x06series\x18F \x01(\x0e2\".dbtester.v1.MetricsRequest.SeriesR\x06series\"4\n" +
+	"\x06series\x18F \x01(\x0e2\".dbtester.v1.MetricsRequest.SeriesR\x06series\x12\x10\n" +
+	"\x03run\x18\x1e \x01(\tR\x03run\x12\x1a\n" +
+	"\bdatabase\x18\x1f \x01(\tR\bdatabase\"4\n" +
 	"\x06Series\x12\x16\n" +
 	"\x12SERIES_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSERIES_FIGURES\x10\x01\"8\n" +
 	"\n" +
 	"MetricsRow\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x12\n" +
-	"\x04line\x18\x02 \x01(\tR\x04line\"\xaa\x01\n" +
+	"\x04line\x18\x02 \x01(\tR\x04line\"\xee\x01\n" +
 	"\fFetchRequest\x122\n" +
 	"\x04file\x18\x01 \x01(\x0e2\x1e.dbtester.v1.FetchRequest.FileR\x04file\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"N\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x10\n" +
+	"\x03run\x18\x1e \x01(\tR\x03run\x12\x1a\n" +
+	"\bdatabase\x18\x1f \x01(\tR\bdatabase\x12\x14\n" +
+	"\x05index\x18  \x01(\x05R\x05index\"N\n" +
 	"\x04File\x12\x14\n" +
 	"\x10FILE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bFILE_LOG\x10\x01\x12\x10\n" +
@@ -1630,9 +1993,12 @@ const file_agent_proto_rawDesc = "" +
 	"\fFILE_FIGURES\x10F\" \n" +
 	"\n" +
 	"FetchChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data2\x86\x03\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data2\xd2\x04\n" +
 	"\x05Agent\x12;\n" +
-	"\x04Ping\x12\x18.dbtester.v1.PingRequest\x1a\x19.dbtester.v1.PingResponse\x12>\n" +
+	"\x04Ping\x12\x18.dbtester.v1.PingRequest\x1a\x19.dbtester.v1.PingResponse\x12D\n" +
+	"\aAcquire\x12\x1b.dbtester.v1.AcquireRequest\x1a\x1c.dbtester.v1.AcquireResponse\x12>\n" +
+	"\x05Renew\x12\x19.dbtester.v1.RenewRequest\x1a\x1a.dbtester.v1.RenewResponse\x12D\n" +
+	"\aRelease\x12\x1b.dbtester.v1.ReleaseRequest\x1a\x1c.dbtester.v1.ReleaseResponse\x12>\n" +
 	"\x05Start\x12\x19.dbtester.v1.StartRequest\x1a\x1a.dbtester.v1.StartResponse\x12;\n" +
 	"\x04Stop\x12\x18.dbtester.v1.StopRequest\x1a\x19.dbtester.v1.StopResponse\x12A\n" +
 	"\x06Status\x12\x1a.dbtester.v1.StatusRequest\x1a\x1b.dbtester.v1.StatusResponse\x12A\n" +
@@ -1652,7 +2018,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_agent_proto_goTypes = []any{
 	(MemberState_Phase)(0),        // 0: dbtester.v1.MemberState.Phase
 	(MetricsRequest_Series)(0),    // 1: dbtester.v1.MetricsRequest.Series
@@ -1661,55 +2027,69 @@ var file_agent_proto_goTypes = []any{
 	(*PingResponse)(nil),          // 4: dbtester.v1.PingResponse
 	(*Host)(nil),                  // 5: dbtester.v1.Host
 	(*Installation)(nil),          // 6: dbtester.v1.Installation
-	(*StartRequest)(nil),          // 7: dbtester.v1.StartRequest
-	(*Peer)(nil),                  // 8: dbtester.v1.Peer
-	(*StartResponse)(nil),         // 9: dbtester.v1.StartResponse
-	(*Figure)(nil),                // 10: dbtester.v1.Figure
-	(*Program)(nil),               // 11: dbtester.v1.Program
-	(*Limits)(nil),                // 12: dbtester.v1.Limits
-	(*Setting)(nil),               // 13: dbtester.v1.Setting
-	(*StopRequest)(nil),           // 14: dbtester.v1.StopRequest
-	(*StopResponse)(nil),          // 15: dbtester.v1.StopResponse
-	(*StatusRequest)(nil),         // 16: dbtester.v1.StatusRequest
-	(*StatusResponse)(nil),        // 17: dbtester.v1.StatusResponse
-	(*MemberState)(nil),           // 18: dbtester.v1.MemberState
-	(*MetricsRequest)(nil),        // 19: dbtester.v1.MetricsRequest
-	(*MetricsRow)(nil),            // 20: dbtester.v1.MetricsRow
-	(*FetchRequest)(nil),          // 21: dbtester.v1.FetchRequest
-	(*FetchChunk)(nil),            // 22: dbtester.v1.FetchChunk
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*AcquireRequest)(nil),        // 7: dbtester.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 8: dbtester.v1.AcquireResponse
+	(*RenewRequest)(nil),          // 9: dbtester.v1.RenewRequest
+	(*RenewResponse)(nil),         // 10: dbtester.v1.RenewResponse
+	(*ReleaseRequest)(nil),        // 11: dbtester.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 12: dbtester.v1.ReleaseResponse
+	(*StartRequest)(nil),          // 13: dbtester.v1.StartRequest
+	(*Peer)(nil),                  // 14: dbtester.v1.Peer
+	(*StartResponse)(nil),         // 15: dbtester.v1.StartResponse
+	(*Figure)(nil),                // 16: dbtester.v1.Figure
+	(*Program)(nil),               // 17: dbtester.v1.Program
+	(*Limits)(nil),                // 18: dbtester.v1.Limits
+	(*Setting)(nil),               // 19: dbtester.v1.Setting
+	(*StopRequest)(nil),           // 20: dbtester.v1.StopRequest
+	(*StopResponse)(nil),          // 21: dbtester.v1.StopResponse
+	(*StatusRequest)(nil),         // 22: dbtester.v1.StatusRequest
+	(*StatusResponse)(nil),        // 23: dbtester.v1.StatusResponse
+	(*MemberState)(nil),           // 24: dbtester.v1.MemberState
+	(*MetricsRequest)(nil),        // 25: dbtester.v1.MetricsRequest
+	(*MetricsRow)(nil),            // 26: dbtester.v1.MetricsRow
+	(*FetchRequest)(nil),          // 27: dbtester.v1.FetchRequest
+	(*FetchChunk)(nil),            // 28: dbtester.v1.FetchChunk
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
 }
 var file_agent_proto_depIdxs = []int32{
-	23, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
+	29, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
 	5,  // 1: dbtester.v1.PingResponse.host:type_name -> dbtester.v1.Host
 	6,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
-	8,  // 3: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
-	13, // 4: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
-	11, // 5: dbtester.v1.StartResponse.programs:type_name -> dbtester.v1.Program
-	12, // 6: dbtester.v1.StartResponse.limits:type_name -> dbtester.v1.Limits
-	10, // 7: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
-	18, // 8: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
-	18, // 9: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
-	0,  // 10: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
-	1,  // 11: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
-	2,  // 12: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
-	3,  // 13: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
-	7,  // 14: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
-	14, // 15: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
-	16, // 16: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
-	19, // 17: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
-	21, // 18: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
-	4,  // 19: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
-	9,  // 20: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
-	15, // 21: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
-	17, // 22: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
-	20, // 23: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
-	22, // 24: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	30, // 3: dbtester.v1.AcquireResponse.duration:type_name -> google.protobuf.Duration
+	14, // 4: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
+	19, // 5: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
+	17, // 6: dbtester.v1.StartResponse.programs:type_name -> dbtester.v1.Program
+	18, // 7: dbtester.v1.StartResponse.limits:type_name -> dbtester.v1.Limits
+	16, // 8: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
+	24, // 9: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
+	24, // 10: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
+	0,  // 11: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
+	1,  // 12: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
+	2,  // 13: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
+	3,  // 14: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
+	7,  // 15: dbtester.v1.Agent.Acquire:input_type -> dbtester.v1.AcquireRequest
+	9,  // 16: dbtester.v1.Agent.Renew:input_type -> dbtester.v1.RenewRequest
+	11, // 17: dbtester.v1.Agent.Release:input_type -> dbtester.v1.ReleaseRequest
+	13, // 18: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
+	20, // 19: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
+	22, // 20: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
+	25, // 21: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
+	27, // 22: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
+	4,  // 23: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
+	8,  // 24: dbtester.v1.Agent.Acquire:output_type -> dbtester.v1.AcquireResponse
+	10, // 25: dbtester.v1.Agent.Renew:output_type -> dbtester.v1.RenewResponse
+	12, // 26: dbtester.v1.Agent.Release:output_type -> dbtester.v1.ReleaseResponse
+	15, // 27: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
+	21, // 28: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
+	23, // 29: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
+	26, // 30: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
+	28, // 31: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
+	23, // [23:32] is the sub-list for method output_type
+	14, // [14:23] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -1723,7 +2103,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   20,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,9 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	Agent_Ping_FullMethodName    = "/dbtester.v1.Agent/Ping"
+	Agent_Acquire_FullMethodName = "/dbtester.v1.Agent/Acquire"
+	Agent_Renew_FullMethodName   = "/dbtester.v1.Agent/Renew"
+	Agent_Release_FullMethodName = "/dbtester.v1.Agent/Release"
 	Agent_Start_FullMethodName   = "/dbtester.v1.Agent/Start"
 	Agent_Stop_FullMethodName    = "/dbtester.v1.Agent/Stop"
 	Agent_Status_FullMethodName  = "/dbtester.v1.Agent/Status"
@@ -38,6 +41,15 @@ type AgentClient interface {
 	// Ping answers at once: for the round trip, the clock offset and what the
 	// agent's machine is and offers.
 	Ping(ctx context.Context, in *PingRequest, opts ...grpc.CallOption) (*PingResponse, error)
+	// Acquire gives the agent's lease to one controller. While it is held every
+	// other controller is refused. Whoever has the same key takes it back, with a
+	// new epoch: a controller that was killed and is resumed.
+	Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (*AcquireResponse, error)
+	// Renew begins the time of the lease anew. A lease that is not renewed in
+	// time ends: the agent stops the member and keeps its log and metrics.
+	Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*RenewResponse, error)
+	// Release gives the lease back. A member that still runs is stopped.
+	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
 	// Start launches one member and returns when its process runs. It waits for
 	// no readiness. With check_only it looks whether it could, and starts nothing.
 	Start(ctx context.Context, in *StartRequest, opts ...grpc.CallOption) (*StartResponse, error)
@@ -49,7 +61,8 @@ type AgentClient interface {
 	// Metrics streams the member's system metrics: the rows already on disk,
 	// then each row as it is sampled, until the member is stopped.
 	Metrics(ctx context.Context, in *MetricsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[MetricsRow], error)
-	// Fetch streams a file of the run.
+	// Fetch streams a file of the run, also of a run that has ended: the agent
+	// keeps its log and metrics.
 	Fetch(ctx context.Context, in *FetchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FetchChunk], error)
 }
 
@@ -65,6 +78,36 @@ func (c *agentClient) Ping(ctx context.Context, in *PingRequest, opts ...grpc.Ca
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PingResponse)
 	err := c.cc.Invoke(ctx, Agent_Ping_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentClient) Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (*AcquireResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AcquireResponse)
+	err := c.cc.Invoke(ctx, Agent_Acquire_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentClient) Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*RenewResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RenewResponse)
+	err := c.cc.Invoke(ctx, Agent_Renew_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentClient) Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReleaseResponse)
+	err := c.cc.Invoke(ctx, Agent_Release_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +189,15 @@ type AgentServer interface {
 	// Ping answers at once: for the round trip, the clock offset and what the
 	// agent's machine is and offers.
 	Ping(context.Context, *PingRequest) (*PingResponse, error)
+	// Acquire gives the agent's lease to one controller. While it is held every
+	// other controller is refused. Whoever has the same key takes it back, with a
+	// new epoch: a controller that was killed and is resumed.
+	Acquire(context.Context, *AcquireRequest) (*AcquireResponse, error)
+	// Renew begins the time of the lease anew. A lease that is not renewed in
+	// time ends: the agent stops the member and keeps its log and metrics.
+	Renew(context.Context, *RenewRequest) (*RenewResponse, error)
+	// Release gives the lease back. A member that still runs is stopped.
+	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
 	// Start launches one member and returns when its process runs. It waits for
 	// no readiness. With check_only it looks whether it could, and starts nothing.
 	Start(context.Context, *StartRequest) (*StartResponse, error)
@@ -157,7 +209,8 @@ type AgentServer interface {
 	// Metrics streams the member's system metrics: the rows already on disk,
 	// then each row as it is sampled, until the member is stopped.
 	Metrics(*MetricsRequest, grpc.ServerStreamingServer[MetricsRow]) error
-	// Fetch streams a file of the run.
+	// Fetch streams a file of the run, also of a run that has ended: the agent
+	// keeps its log and metrics.
 	Fetch(*FetchRequest, grpc.ServerStreamingServer[FetchChunk]) error
 	mustEmbedUnimplementedAgentServer()
 }
@@ -171,6 +224,15 @@ type UnimplementedAgentServer struct{}
 
 func (UnimplementedAgentServer) Ping(context.Context, *PingRequest) (*PingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Ping not implemented")
+}
+func (UnimplementedAgentServer) Acquire(context.Context, *AcquireRequest) (*AcquireResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Acquire not implemented")
+}
+func (UnimplementedAgentServer) Renew(context.Context, *RenewRequest) (*RenewResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedAgentServer) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
 }
 func (UnimplementedAgentServer) Start(context.Context, *StartRequest) (*StartResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Start not implemented")
@@ -222,6 +284,60 @@ func _Agent_Ping_Handler(srv interface{}, ctx context.Context, dec func(interfac
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AgentServer).Ping(ctx, req.(*PingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agent_Acquire_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AcquireRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Acquire(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Acquire_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Acquire(ctx, req.(*AcquireRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agent_Renew_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenewRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Renew(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Renew_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Renew(ctx, req.(*RenewRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agent_Release_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReleaseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Release(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Release_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Release(ctx, req.(*ReleaseRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -312,6 +428,18 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Ping",
 			Handler:    _Agent_Ping_Handler,
+		},
+		{
+			MethodName: "Acquire",
+			Handler:    _Agent_Acquire_Handler,
+		},
+		{
+			MethodName: "Renew",
+			Handler:    _Agent_Renew_Handler,
+		},
+		{
+			MethodName: "Release",
+			Handler:    _Agent_Release_Handler,
 		},
 		{
 			MethodName: "Start",

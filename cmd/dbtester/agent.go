@@ -41,6 +41,7 @@ func newAgent(stderr io.Writer) *cobra.Command {
 	flags.StringVar(&o.Device, "device", "", "block `DEVICE` to sample; found from the data directory by default")
 	flags.StringVar(&o.Interface, "interface", "", "network `INTERFACE` to sample; found from the listen address by default")
 	flags.DurationVar(&o.Interval, "interval", time.Second, intervalUsage)
+	flags.DurationVar(&o.Lease, "lease", agent.DefaultLease, "how long a controller that is not heard of may take to come back, before its member is stopped")
 	addCertificates(flags, &o.TLS)
 	flags.StringArrayVar(&o.Allow, "allow", nil, "the `NAME` in the certificate of a controller that may use this agent; may be repeated")
 	return c
