@@ -103,16 +103,16 @@ func TestALeaseLastsAsLongAsItIsRenewed(t *testing.T) {
 		l, endings := testLease(0)
 		epoch := take(t, l, ourKey)
 		for range 20 {
-			time.Sleep(9 * time.Second)
+			<-time.After(9 * time.Second)
 			if err := l.renew(epoch); err != nil {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(9 * time.Second)
+		<-time.After(9 * time.Second)
 		if endings() != 0 || l.check(epoch) != nil {
 			t.Errorf("%d endings, check: %v", endings(), l.check(epoch))
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if endings() != 1 {
 			t.Errorf("%d endings 10 s after the last renewal, want 1", endings())
 		}
@@ -127,7 +127,7 @@ func TestALeaseIsHeldByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := testLease(0)
 		first := take(t, l, ourKey)
-		time.Sleep(4 * time.Second)
+		<-time.After(4 * time.Second)
 		wantStatus(t, l.refuse(otherKey), codes.FailedPrecondition, "control of "+ourKey, "6s more")
 		if err := l.refuse(ourKey); err != nil {
 			t.Errorf("its own controller is refused: %v", err)

@@ -9,8 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
 
 	pb "github.com/dbtester/dbtester/dbtesterpb"
 )
@@ -26,6 +24,7 @@ type agentConn struct {
 	conn    *grpc.ClientConn
 	info    *pb.PingResponse
 	clock   clock
+	lease   lease
 }
 
 // agents connects to all agents, after starting them if the run is local. The
@@ -70,7 +69,7 @@ func dial(ctx context.Context, index int, address string) (*agentConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", address, err)
 	}
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", address, err)
 	}
@@ -144,17 +143,10 @@ func (r *run) startRequest(p plan, a *agentConn) *pb.StartRequest {
 		Installation: p.database.Installation,
 		Options:      string(p.database.Options),
 		Index:        int32(a.index),
+		Epoch:        a.lease.current(),
 	}
 	for _, peer := range r.agents {
 		request.Cluster = append(request.Cluster, &pb.Peer{Name: fmt.Sprintf("member-%d", peer.index), Host: peer.host})
 	}
 	return request
-}
-
-// plain drops the gRPC wrapping around an agent's own words.
-func plain(err error) error {
-	if s, ok := status.FromError(err); ok && s.Message() != "" {
-		return errors.New(s.Message())
-	}
-	return err
 }

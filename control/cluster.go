@@ -1,12 +1,14 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -39,12 +41,14 @@ type cluster struct {
 	begun int64
 
 	watching context.CancelFunc
+	stopping atomic.Bool // the members are being stopped by us
 	metrics  sync.WaitGroup
 	mu       sync.Mutex
 	deaths   []error         // members and agents that died, in order
 	died     chan struct{}   // closed at the first death
 	lost     []chan struct{} // for each agent, closed when it died or cannot be reached
 	gone     map[int]bool    // indexes of members that died, and of all that are lost
+	feeds    []*feed         // all series of all members
 }
 
 // startCluster starts all members at once and follows their metrics. Whatever
@@ -67,24 +71,11 @@ func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, er
 			return err
 		}
 		c.started(a, started)
-		watch, lose := context.WithCancel(watch)
 		c.follow(watch, a, started)
-		go c.watch(watch, lose, a)
+		go c.watch(watch, a)
 		return nil
 	})
 	return c, err
-}
-
-// follow copies the series that the agent has, each on a stream of its own.
-func (c *cluster) follow(ctx context.Context, a *agentConn, s *pb.StartResponse) {
-	c.metrics.Go(func() {
-		c.followMetrics(ctx, a, pb.MetricsRequest_SERIES_UNSPECIFIED, result.MemberMetricsFile(a.index))
-	})
-	if len(s.GetFigures()) > 0 {
-		c.metrics.Go(func() {
-			c.followMetrics(ctx, a, pb.MetricsRequest_SERIES_FIGURES, result.MemberFiguresFile(a.index))
-		})
-	}
 }
 
 // patient returns a context that ends after the timeout, or a while after its
@@ -159,9 +150,9 @@ func (c *cluster) living() []string {
 	return endpoints
 }
 
-// watch asks for the member's state again and again and reports its death, or
-// its agent's, once. With an agent that is lost it calls lose.
-func (c *cluster) watch(ctx context.Context, lose context.CancelFunc, a *agentConn) {
+// watch asks for the member's state again and again and reports its end, or
+// its agent's, or that of the agent's lease, once.
+func (c *cluster) watch(ctx context.Context, a *agentConn) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	heard := time.Now()
@@ -177,17 +168,50 @@ func (c *cluster) watch(ctx context.Context, lose context.CancelFunc, a *agentCo
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil && s.GetMember().GetPhase() == pb.MemberState_PHASE_DIED:
-			c.memberDied(a, s.GetMember())
+		case err == nil && c.memberEnded(a, s.GetMember()):
+			return
+		case a.lease.loss() != nil:
+			c.leaseLost(a)
 			return
 		case err == nil:
 			heard = time.Now()
 		case time.Since(heard) > lostAfter:
-			lose()
 			c.loseAgent(a, err)
 			return
 		}
 	}
+}
+
+// memberEnded reports, and returns true, if the member is not as it was started.
+func (c *cluster) memberEnded(a *agentConn, s *pb.MemberState) bool {
+	switch phase := s.GetPhase(); {
+	case c.stopping.Load():
+		return false // it is us who end it
+	case phase == pb.MemberState_PHASE_NONE || s.GetPid() != int64(c.members[a.index-1].PID):
+		c.memberGone(a, errors.New("the agent was started again, and the member ended with the agent before"))
+	case phase == pb.MemberState_PHASE_DIED:
+		c.memberDied(a, s)
+	case phase == pb.MemberState_PHASE_STOPPED:
+		c.memberGone(a, fmt.Errorf("the agent stopped the member: %s", cmp.Or(s.GetStopReason(), "another controller asked for it")))
+	default:
+		return false
+	}
+	return true
+}
+
+// leaseLost reports that the agent may not be told anything any more; it has
+// stopped the member, or is about to.
+func (c *cluster) leaseLost(a *agentConn) {
+	if !c.stopping.Load() {
+		c.memberGone(a, fmt.Errorf("the lease was lost: %w", a.lease.loss()))
+	}
+}
+
+func (c *cluster) memberGone(a *agentConn, why error) {
+	c.mu.Lock()
+	c.gone[a.index] = true
+	c.mu.Unlock()
+	c.reportDeath(fmt.Errorf("agent %s: %w", a.address, why))
 }
 
 func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
@@ -249,50 +273,33 @@ func (c *cluster) withDeaths(err error) error {
 // any error: an agent that is gone costs only its own files.
 func (c *cluster) stop(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := eachAgent(c.run.agents, func(a *agentConn) error {
-		if c.isLost(a) {
-			return nil // reported when it was lost
-		}
-		s, err := c.stopMember(ctx, a)
-		if c.isLost(a) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("stop its member: %w", plain(err))
-		}
-		c.stopped(a, s)
-		return c.fetch(ctx, a, pb.FetchRequest_FILE_LOG, result.MemberLogFile(a.index))
-	})
-	// A stream ends by itself with its member's last row.
-	done := make(chan struct{})
-	go func() {
-		c.metrics.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(lostAfter):
-	}
-	c.watching()
-	<-done
+	c.stopping.Store(true)
+	err := eachAgent(c.run.agents, func(a *agentConn) error { return c.endMember(ctx, a) })
+	c.endMetrics()
+	err = errors.Join(err, eachAgent(c.run.agents, func(a *agentConn) error { return c.completeMetrics(ctx, a) }))
 	return errors.Join(err, c.writeDiskSpace())
 }
 
 // stopMember asks until the agent answers, is lost, or the time is up. Asking
-// again does no harm: a member that has ended is told of as it ended.
+// again does no harm: a member that has ended is told of as it ended. An agent
+// that was lost before is asked a last time: it may have come back.
 func (c *cluster) stopMember(ctx context.Context, a *agentConn) (*pb.StopResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	lost, limit := c.lost[a.index-1], stopTimeout
+	if c.isLost(a) {
+		lost, limit = nil, lostAfter
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	go func() {
 		select {
-		case <-c.lost[a.index-1]:
+		case <-lost:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
 	for {
-		s, err := a.Stop(ctx, &pb.StopRequest{KeepData: c.run.KeepData})
-		if status.Code(err) != codes.Unavailable {
+		s, err := a.Stop(ctx, &pb.StopRequest{KeepData: c.run.KeepData, Epoch: a.lease.current()})
+		if status.Code(err) != codes.Unavailable || lost == nil {
 			return s, err
 		}
 		select {

@@ -9,6 +9,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -77,7 +78,12 @@ func Run(ctx context.Context, o Options) (dir string, err error) {
 	r := &run{
 		Options: o, plans: plans, agents: agents,
 		name:   fmt.Sprintf("%s-%s", o.Experiment.Name, time.Now().UTC().Format("20060102T150405Z")),
+		key:    rand.Text(),
 		report: newProgress(o.Progress, o.Terminal),
+	}
+	defer r.releaseLeases(ctx)
+	if err := r.acquireLeases(ctx); err != nil {
+		return "", err
 	}
 	if err := r.checkAgents(ctx); err != nil {
 		return "", err
@@ -107,7 +113,8 @@ type run struct {
 	Options
 	plans    []plan
 	agents   []*agentConn
-	name     string
+	name     string // of the run, as the agents know it
+	key      string // of the agents' leases
 	dir      string
 	manifest *result.Manifest
 	report   *progress

@@ -54,6 +54,9 @@ func (d *databaseRun) measure(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopSampling()) }()
+	if err := d.acquireLeases(ctx); err != nil {
+		return err // one that was lost is held by another, or its agent is gone
+	}
 	d.report.say("%s: starting %d members of %s", d.record.Name, len(d.agents), d.plan.database.Installation)
 	d.cluster, err = startCluster(ctx, d.run, d.plan, d.dir)
 	if err == nil {

@@ -39,8 +39,34 @@ type Manifest struct {
 
 	Seed          int64           `json:"seed"`
 	Configuration json.RawMessage `json:"configuration"` // the full effective experiment
-	Controller    Host            `json:"controller"`
+	// Local says that the run brought its own agents.
+	Local      bool `json:"local,omitempty"`
+	Controller Host `json:"controller"`
+	// Resumptions are the times the experiment was taken up again after it had
+	// ended early, in order.
+	Resumptions []Resumption `json:"resumptions,omitempty"`
 	Databases     []Database      `json:"databases"`
+}
+
+// A Resumption tells that an experiment which had ended early was continued:
+// complete databases stayed as they were, all others were begun again on a
+// fresh cluster.
+type Resumption struct {
+	At   time.Time `json:"at"`
+	Tool string    `json:"tool"` // version of the dbtester that went on
+	Run  string    `json:"run"`  // the agents' name for this part
+	// Again are the databases of which something had been measured before.
+	Again []Incomplete `json:"begun_again,omitempty"`
+}
+
+// Incomplete is what had become of a database that was begun again. No figure
+// of it is in the table.
+type Incomplete struct {
+	Database string  `json:"database"`
+	Status   Status  `json:"status"`           // Running if control was killed
+	Reason   string  `json:"reason,omitempty"` // why Status is Partial or Failed
+	Folder   string  `json:"folder,omitempty"` // in the result folder; empty if nothing was written
+	Stages   []Stage `json:"stages,omitempty"`
 }
 
 // Host describes one machine. It carries no host name.
@@ -207,13 +233,27 @@ func (m *Manifest) Write(dir string) error {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	path := filepath.Join(dir, ManifestFile)
-	if err := os.WriteFile(path+".tmp", append(data, '\n'), 0o644); err != nil {
+	if err := writeSynced(path+".tmp", append(data, '\n')); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a file that is on disk when it is there at all: a manifest
+// cut short by a power cut would cost the whole folder.
+func writeSynced(path string, data []byte) error {
+	file, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
 }
 
 // ReadManifest reads the manifest of the result folder dir.

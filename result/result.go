@@ -31,6 +31,10 @@ const (
 	HistogramLogFile  = "latency.hlog"
 )
 
+// LeaseKeyFile is in the result folder while the experiment runs: with the key
+// a resumed run takes the agents back at once. It is for its owner only.
+const LeaseKeyFile = "lease.key"
+
 // Files that analyze writes into the result folder, beside the charts.
 const (
 	AggregatedCSVFile = "all-aggregated.csv"
@@ -67,6 +71,10 @@ func (e *SyntaxError) Error() string {
 
 // Unwrap returns the cause.
 func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// IncompleteDir names the folder, beside that of the database, which holds what
+// was measured before the database was begun again; n is 1 for the first time.
+func IncompleteDir(database string, n int) string { return fmt.Sprintf("%s.incomplete-%d", database, n) }
 
 // DatabaseDir returns the folder of the database with that name in the result folder dir.
 func DatabaseDir(dir, database string) string { return filepath.Join(dir, database) }
