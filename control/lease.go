@@ -138,15 +138,13 @@ func (r *renewal) keep(ctx context.Context) error {
 		err := r.renew(call)
 		cancel()
 		switch {
-		case ctx.Err() != nil:
-			return nil
 		case err == nil:
 			r.heard, pause = sent, r.duration/renewals
 		case status.Code(err) == codes.Aborted:
 			return err
-		case time.Since(r.heard) >= r.duration:
+		case time.Since(r.heard) >= r.duration && ctx.Err() == nil:
 			return fmt.Errorf("the agent did not answer for %v, the lease's time: %w", r.duration, err)
-		default:
+		default: // also when ctx has ended
 			pause = min(renewAgain, r.duration/(2*renewals))
 		}
 	}

@@ -45,7 +45,7 @@ type Manifest struct {
 	// Resumptions are the times the experiment was taken up again after it had
 	// ended early, in order.
 	Resumptions []Resumption `json:"resumptions,omitempty"`
-	Databases     []Database      `json:"databases"`
+	Databases   []Database   `json:"databases"`
 }
 
 // A Resumption tells that an experiment which had ended early was continued:

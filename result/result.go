@@ -74,7 +74,9 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // IncompleteDir names the folder, beside that of the database, which holds what
 // was measured before the database was begun again; n is 1 for the first time.
-func IncompleteDir(database string, n int) string { return fmt.Sprintf("%s.incomplete-%d", database, n) }
+func IncompleteDir(database string, n int) string {
+	return fmt.Sprintf("%s.incomplete-%d", database, n)
+}
 
 // DatabaseDir returns the folder of the database with that name in the result folder dir.
 func DatabaseDir(dir, database string) string { return filepath.Join(dir, database) }
