@@ -41,7 +41,13 @@ func TestAStartThatWasGivenUpLeavesNothing(t *testing.T) {
 			defer func() { _ = a.Close() }()
 			ctx := fickle{t.Context(), new(atomic.Int32)}
 			ctx.asks.Store(asks)
-			_, err = a.Start(ctx, request(""))
+			acquired, err := a.Acquire(t.Context(), &dbtesterpb.AcquireRequest{Key: ourKey})
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := request("")
+			req.Epoch = acquired.GetEpoch()
+			_, err = a.Start(ctx, req)
 			if status.Code(err) != codes.Canceled {
 				t.Errorf("error %v, want that it was cancelled", err)
 			}
@@ -50,7 +56,7 @@ func TestAStartThatWasGivenUpLeavesNothing(t *testing.T) {
 				t.Errorf("member %v, error %v; want none", resp.GetMember(), err)
 			}
 			_ = filepath.WalkDir(filepath.Join(dir, "work"), func(path string, entry fs.DirEntry, _ error) error {
-				if entry.Name() != "work" {
+				if entry.Name() != "work" && entry.Name() != leaseFile {
 					t.Errorf("left: %s", path)
 				}
 				return nil
