@@ -163,7 +163,7 @@ func (s *secureAgent) as(t *testing.T, files identity.Files) dbtesterpb.AgentCli
 
 func (s *secureAgent) with(t *testing.T, c credentials.TransportCredentials) dbtesterpb.AgentClient {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+s.address, grpc.WithTransportCredentials(c))
+	conn, err := grpc.NewClient("passthrough:///"+s.address, grpc.WithTransportCredentials(c), withLease())
 	if err != nil {
 		t.Fatal(err)
 	}
