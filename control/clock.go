@@ -109,10 +109,11 @@ func (r *run) watchClocks(ctx context.Context) (stop func()) {
 	}
 }
 
-// refreshClocks measures the clocks that were not measured just now.
-func (r *run) refreshClocks(ctx context.Context) {
-	_ = eachAgent(r.agents, func(a *agentConn) error { // as in watchClocks
-		if time.Now().UnixNano()-a.clock.last().At < int64(clockFresh) {
+// measureClocks measures the clocks that were not measured within the time
+// given; see watchClocks for those that do not answer.
+func (r *run) measureClocks(ctx context.Context, fresh time.Duration) {
+	_ = eachAgent(r.agents, func(a *agentConn) error {
+		if time.Now().UnixNano()-a.clock.last().At < int64(fresh) {
 			return nil
 		}
 		return a.measureClock(ctx)

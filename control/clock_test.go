@@ -79,15 +79,14 @@ func TestWatchClocks(t *testing.T) {
 		gone, lost := newFarAgent(func() time.Duration { return 0 })
 		gone.err = errors.New("connection refused")
 		r := &run{agents: []*agentConn{drifting, lost}, report: newProgress(nil, false)}
-		r.refreshClocks(t.Context())
+		r.measureClocks(t.Context(), clockFresh)
 		stop := r.watchClocks(t.Context())
 		<-time.After(2*time.Minute + 5*time.Second)
 		begun := time.Now().UnixNano()
 		<-time.After(2 * time.Minute)
 		stop()
-		r.refreshClocks(t.Context()) // just measured, so nothing is
-		<-time.After(clockFresh)
-		r.refreshClocks(t.Context())
+		r.measureClocks(t.Context(), clockFresh) // just measured, so nothing is
+		r.measureClocks(t.Context(), 0)
 
 		if n := len(lost.clock.since(0)); n != 0 {
 			t.Errorf("an agent that is gone has %d measurements", n)

@@ -55,7 +55,7 @@ type cluster struct {
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
 	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), gone: map[int]bool{}}
-	r.refreshClocks(ctx)
+	r.measureClocks(ctx, clockFresh)
 	c.begun = time.Now().UnixNano()
 	for i, a := range r.agents {
 		c.members[i] = a.member()

@@ -64,7 +64,7 @@ func (d *databaseRun) measure(ctx context.Context) (err error) {
 	}
 	d.report.say("%s: stopping", d.record.Name)
 	stopErr := d.cluster.stop(ctx)
-	d.refreshClocks(context.WithoutCancel(ctx)) // after the last row
+	d.measureClocks(context.WithoutCancel(ctx), 0) // after the last row
 	d.record.Members = d.cluster.snapshot()
 	return errors.Join(d.cluster.withDeaths(err), stopErr)
 }

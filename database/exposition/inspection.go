@@ -30,6 +30,7 @@ func Inspect(endpoint, path string, figures []database.Figure) (database.Inspect
 		url: "http://" + endpoint + path,
 		client: &http.Client{Transport: &http.Transport{
 			MaxConnsPerHost: 1,
+			ReadBufferSize:  64 << 10, // a page of etcd in a few reads
 			// Compressing the page would cost the member more than sending it.
 			DisableCompression: true,
 		}},
