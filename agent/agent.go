@@ -41,6 +41,8 @@ type Agent struct {
 
 	options Options
 	work    *os.Root // of Options.Dir
+	lock    *os.File // of the same, held as long as this is open
+	hashes  hashes
 	host    result.Host
 	lease   *lease
 	server  *grpc.Server
@@ -66,16 +68,13 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
-		return nil, fmt.Errorf("--dir %s: make the agent's folder: %w", o.Dir, err)
-	}
-	work, err := os.OpenRoot(o.Dir)
+	work, lock, err := openWork(o)
 	if err != nil {
-		return nil, fmt.Errorf("--dir %s: open the agent's folder: %w", o.Dir, err)
+		return nil, fmt.Errorf("--dir %s: %w", o.Dir, err)
 	}
-	a := &Agent{options: o, work: work, host: monitor.Host(), health: health.NewServer(), refusals: refusalLog{printed: o.Log.Warn}}
+	a := &Agent{options: o, work: work, lock: lock, host: monitor.Host(), health: health.NewServer(), refusals: refusalLog{printed: o.Log.Warn}}
 	if err := a.openIdentity(); err != nil {
-		return nil, errors.Join(err, work.Close())
+		return nil, errors.Join(err, work.Close(), lock.Close())
 	}
 	epoch, err := readEpoch(work)
 	if err != nil {
@@ -85,6 +84,7 @@ func New(o Options) (*Agent, error) {
 	a.server = grpc.NewServer(a.serverOptions()...)
 	dbtesterpb.RegisterAgentServer(a.server, a)
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
+	a.sweep()
 	return a, nil
 }
 
@@ -100,6 +100,23 @@ func (a *Agent) serverOptions() []grpc.ServerOption {
 		options = append(options, grpc.Creds(a.source.Credentials(a.refused)))
 	}
 	return options
+}
+
+// openWork makes, opens and locks the work folder.
+func openWork(o Options) (work *os.Root, lock *os.File, err error) {
+	if err := os.MkdirAll(o.Dir, folderMode(o.user)); err != nil {
+		return nil, nil, fmt.Errorf("make the agent's folder: %w", err)
+	}
+	if err := checkReach(o.user, o.Dir); err != nil {
+		return nil, nil, err
+	}
+	if work, err = os.OpenRoot(o.Dir); err != nil {
+		return nil, nil, fmt.Errorf("open the agent's folder: %w", err)
+	}
+	if lock, err = lockWork(work); err != nil {
+		return nil, nil, errors.Join(err, work.Close())
+	}
+	return work, lock, nil
 }
 
 // Serve answers on the listener, which it closes, until [Agent.Close]. Without
@@ -134,7 +151,7 @@ func (a *Agent) shutdown(ctx context.Context) error {
 	graceful := time.AfterFunc(farewell, a.server.Stop)
 	a.server.GracefulStop()
 	graceful.Stop()
-	return errors.Join(err, a.work.Close())
+	return errors.Join(err, a.work.Close(), a.lock.Close())
 }
 
 // lastMember returns the member that was started last, or nil.

@@ -4,7 +4,6 @@ package agent
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,21 +14,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/internal/process"
+	"github.com/dbtester/dbtester/internal/removal"
 )
 
-// What the agent makes in the folder of a member, beside the files of package
-// result.
-const (
-	markerFile = "dbtester-agent.json"
-	dataFolder = "data"
-)
-
-// A marker says that a folder is this agent's: nothing is deleted without it.
-type marker struct {
-	Run      string `json:"run"`
-	Database string `json:"database"`
-	Nonce    string `json:"nonce"` // of this very start
-}
+// dataFolder is what the agent makes in the folder of a member, beside its
+// marker and the files of package result.
+const dataFolder = "data"
 
 // A folder holds one member's data, log and metrics. All access goes through
 // the work folder's root, so that no symbolic link leads out of it.
@@ -57,20 +48,29 @@ func absent(work *os.Root, name string) error {
 }
 
 // createFolder makes the member's folder, with its marker and an empty data
-// folder. A folder that exists already is an error.
-func createFolder(work *os.Root, run, databaseName string) (*folder, error) {
+// folder. A folder that exists already is an error. The user is whom the
+// member runs as, or nil.
+func createFolder(work *os.Root, run, databaseName string, user *process.User) (*folder, error) {
 	f := &folder{work: work, name: filepath.Join(run, databaseName)}
 	f.path = filepath.Join(work.Name(), f.name)
-	f.marker = marker{Run: run, Database: databaseName, Nonce: rand.Text()}
+	nonce := rand.Text()
+	f.marker = marker{Run: run, Database: databaseName, Nonce: nonce, State: stateRunning, Group: process.GroupPath(nonce)}
 	if err := absent(work, f.name); err != nil {
 		return nil, err
 	}
-	if err := work.MkdirAll(run, 0o750); err != nil {
+	if err := work.MkdirAll(run, folderMode(user)); err != nil {
+		return nil, diskStatus("make the member's folder", err)
+	}
+	// What is made there must be removable again.
+	if err := removal.Check(work, run); err != nil {
 		return nil, diskStatus("make the member's folder", err)
 	}
 	// Not MkdirAll: whoever makes it first owns it.
-	if err := work.Mkdir(f.name, 0o750); err != nil {
+	if err := work.Mkdir(f.name, folderMode(user)); err != nil {
 		return nil, diskStatus("make the member's folder", err)
+	}
+	if err := f.open(user); err != nil {
+		return nil, errors.Join(diskStatus("open the member's folder", err), f.work.Remove(f.name))
 	}
 	if err := f.fill(); err != nil {
 		return nil, errors.Join(diskStatus("fill the member's folder", err), f.remove())
@@ -78,29 +78,22 @@ func createFolder(work *os.Root, run, databaseName string) (*folder, error) {
 	return f, nil
 }
 
-func (f *folder) fill() error {
-	text, err := json.MarshalIndent(f.marker, "", "  ")
-	if err != nil {
-		return err
+// open lets another user through to the data, whatever the umask and whoever
+// made the run's folder.
+func (f *folder) open(user *process.User) error {
+	if user == nil {
+		return nil
 	}
-	if err := f.work.WriteFile(filepath.Join(f.name, markerFile), append(text, '\n'), 0o600); err != nil {
-		// Without a marker it could never be removed.
-		return errors.Join(err, f.work.RemoveAll(f.name))
-	}
-	return f.work.Mkdir(filepath.Join(f.name, dataFolder), 0o700)
+	mode := folderMode(user)
+	return errors.Join(f.work.Chmod(filepath.Dir(f.name), mode), f.work.Chmod(f.name, mode))
 }
 
-// ours returns an error unless the folder still has the marker of this start.
-func (f *folder) ours() error {
-	text, err := f.work.ReadFile(filepath.Join(f.name, markerFile))
-	if err != nil {
-		return fmt.Errorf("%s is kept: %w", f.path, err)
+func (f *folder) fill() error {
+	if err := f.marker.write(f.work, f.name); err != nil {
+		// Without a marker it could never be removed.
+		return errors.Join(err, removal.All(f.work, f.name))
 	}
-	var found marker
-	if err := json.Unmarshal(text, &found); err != nil || found != f.marker {
-		return fmt.Errorf("%s is kept: its %s is not of this start", f.path, markerFile)
-	}
-	return nil
+	return f.work.Mkdir(filepath.Join(f.name, dataFolder), 0o700)
 }
 
 // remove deletes everything, after a start that came to nothing.
@@ -111,22 +104,22 @@ func (f *folder) remove() error {
 	if err := f.ours(); err != nil {
 		return err
 	}
-	if err := f.work.RemoveAll(f.name); err != nil {
-		return fmt.Errorf("remove the member's folder: %w", err)
+	if err := removal.All(f.work, f.name); err != nil {
+		return fmt.Errorf("remove the member's folder in %s: %w", f.work.Name(), err)
 	}
 	_ = f.work.Remove(filepath.Dir(f.name)) // the run's, unless it holds more
 	return nil
 }
 
-// removeData deletes the member's data, and nothing else.
+// removeData deletes the member's data, and nothing else, and notes it.
 func (f *folder) removeData() error {
 	if err := f.ours(); err != nil {
 		return err
 	}
-	if err := f.work.RemoveAll(filepath.Join(f.name, dataFolder)); err != nil {
-		return fmt.Errorf("remove the member's data: %w", err)
+	if err := removal.All(f.work, filepath.Join(f.name, dataFolder)); err != nil {
+		return fmt.Errorf("remove the member's data in %s: %w", f.work.Name(), err)
 	}
-	return nil
+	return f.note(stateStopped)
 }
 
 // write makes the launch's files in the data folder.

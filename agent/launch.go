@@ -42,6 +42,8 @@ type launch struct {
 	introspector database.Introspector
 	// folder of the member, relative to the work folder.
 	folder string
+	// provenance of what it runs, once that was looked at.
+	provenance *provenance
 }
 
 // plan checks a request as far as that is possible without looking at the
@@ -73,6 +75,9 @@ func (a *Agent) plan(req *dbtesterpb.StartRequest) (*launch, error) {
 	}
 	if l.Launch, err = driver.Plan(l.member); err != nil {
 		return nil, optionStatus(err)
+	}
+	if err := checkReach(a.options.user, installation.Dir); installation.Dir != "" && err != nil {
+		return nil, status.Errorf(codes.FailedPrecondition, "installation %s: --run-as: %v", installation.Name, err)
 	}
 	return l, l.check()
 }

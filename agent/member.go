@@ -45,7 +45,7 @@ type member struct {
 // error nothing runs, and the folder is the caller's to remove.
 // It outlives ctx, which is that of the request.
 func startMember(
-	ctx context.Context, f *folder, l *launch, sample monitor.Config, log *slog.Logger,
+	ctx context.Context, f *folder, l *launch, sample monitor.Config, o *Options,
 ) (*member, error) {
 	ctx = context.WithoutCancel(ctx)
 	index := l.member.Index
@@ -53,7 +53,7 @@ func startMember(
 		folder:   f,
 		dataDirs: l.DataDirs,
 		logPath:  filepath.Join(f.path, result.MemberLogFile(index)),
-		log:      log.With("run", f.marker.Run, "database", f.marker.Database),
+		log:      o.Log.With("run", f.marker.Run, "database", f.marker.Database),
 		ended:    make(chan struct{}),
 	}
 	if len(m.dataDirs) == 0 {
@@ -61,6 +61,9 @@ func startMember(
 	}
 	if err := f.write(l.Files); err != nil {
 		return nil, fmt.Errorf("write the member's files: %w", err)
+	}
+	if err := f.give(o.user); err != nil {
+		return nil, fmt.Errorf("give the member's data to %s: %w", o.RunAs, err)
 	}
 	var err error
 	if m.rows, err = createRows(filepath.Join(f.path, result.MemberMetricsFile(index))); err != nil {
@@ -71,13 +74,16 @@ func startMember(
 	}
 	m.process, err = process.Start(process.Spec{
 		Argv: l.Argv, Env: l.Env, Dir: f.path, Log: m.logPath, StopSignal: l.StopSignal,
+		Confinement: &process.Confinement{
+			Nonce: f.marker.Nonce, Limits: o.MemberLimits, User: o.user, Program: l.provenance.program, NoGroup: o.noGroup,
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, m.endRows())
 	}
 	sample.PID = m.process.PID()
 	sampler, err := monitor.New(sample)
-	if err != nil {
+	if err := errors.Join(err, l.provenance.unchanged()); err != nil {
 		killErr := m.process.Stop(ctx, 0)
 		return nil, errors.Join(err, killErr, m.endRows())
 	}
@@ -179,7 +185,10 @@ func (m *member) stop(ctx context.Context, grace time.Duration, keepData bool) (
 		}
 		m.measured = true
 	}
-	if !keepData && !m.removed {
+	if keepData && !m.removed {
+		return m.dataBytes, m.folder.note(stateKept)
+	}
+	if !m.removed {
 		if err := m.folder.removeData(); err != nil {
 			return m.dataBytes, err
 		}

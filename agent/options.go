@@ -14,6 +14,7 @@ import (
 	"github.com/dbtester/dbtester/database"
 	"github.com/dbtester/dbtester/internal/identity"
 	"github.com/dbtester/dbtester/internal/monitor"
+	"github.com/dbtester/dbtester/internal/process"
 )
 
 // Defaults of [Options].
@@ -68,8 +69,15 @@ type Options struct {
 	// Lease is how long a controller that is not heard of may take to come
 	// back, 1 s to 24 h; then the member is stopped. [DefaultLease] if 0.
 	Lease time.Duration
+	// RunAs is the user members run as, which takes root; the agent's own if
+	// empty.
+	RunAs string
+	// MemberLimits are resource limits; the zero value stands for the defaults.
+	MemberLimits process.Limits
 
-	limits limits // for tests; the defaults are those of limits.withDefaults
+	limits  limits        // for tests; the defaults are those of limits.withDefaults
+	user    *process.User // of RunAs
+	noGroup bool          // does without control groups, in tests
 }
 
 // withDefaults fills what is empty, makes paths absolute and checks the rest.
@@ -100,6 +108,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Dir, err = filepath.Abs(cmp.Or(o.Dir, DefaultDir)); err != nil {
 		return o, fmt.Errorf("--dir: %w", err)
+	}
+	if o.user, err = checkRunAs(o.RunAs); err != nil {
+		return o, err
+	}
+	if o.MemberLimits, err = o.MemberLimits.Effective(); err != nil {
+		return o, fmt.Errorf("limits of the members: %w", err)
 	}
 	if err := checkNamed("--device", o.Device, o.ProcRoot, monitor.Devices); err != nil {
 		return o, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dbtester/dbtester/dbtesterpb"
 	"github.com/dbtester/dbtester/internal/monitor"
+	"github.com/dbtester/dbtester/internal/process"
 )
 
 // checkBytes must fit into the work folder before a start: about what the
@@ -44,11 +45,15 @@ func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtes
 		return nil, err
 	}
 	sample := a.sampling(l)
+	if l.provenance, err = a.hashes.identify(l); err != nil {
+		return nil, status.Errorf(codes.FailedPrecondition, "installation %s: %v", req.GetInstallation(), err)
+	}
+	defer l.provenance.close()
 	if req.GetCheckOnly() {
 		if err := a.checkWritable(); err != nil {
 			return nil, err
 		}
-		return startResponse(l, sample, 0), nil
+		return a.startResponse(l, sample, nil), nil
 	}
 	m, err := a.launch(ctx, req, l, sample)
 	if err != nil {
@@ -61,7 +66,7 @@ func (a *Agent) Start(ctx context.Context, req *dbtesterpb.StartRequest) (*dbtes
 	a.current = m
 	a.mu.Unlock()
 	m.log.Info("member started", "pid", m.process.PID(), "installation", req.GetInstallation(), "endpoint", l.Endpoint)
-	return startResponse(l, sample, m.process.PID()), nil
+	return a.startResponse(l, sample, m.process), nil
 }
 
 // checkIdle returns an error if no member can be started now.
@@ -81,9 +86,8 @@ func (a *Agent) checkIdle() error {
 // checkWritable tries whether a file can be made and written to, and leaves
 // none. A full file system still takes an empty one.
 func (a *Agent) checkWritable() error {
-	const name = ".check"
-	err := a.work.WriteFile(name, make([]byte, checkBytes), 0o600)
-	if removeErr := a.work.Remove(name); err == nil {
+	err := a.work.WriteFile(checkFileName, make([]byte, checkBytes), 0o600)
+	if removeErr := a.work.Remove(checkFileName); err == nil {
 		err = removeErr
 	}
 	if err != nil {
@@ -101,11 +105,11 @@ func (a *Agent) launch(
 	if ctx.Err() != nil {
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
-	f, err := createFolder(a.work, req.GetRun(), req.GetDatabase())
+	f, err := createFolder(a.work, req.GetRun(), req.GetDatabase(), a.options.user)
 	if err != nil {
 		return nil, err
 	}
-	m, err := startMember(ctx, f, l, sample, a.options.Log)
+	m, err := startMember(ctx, f, l, sample, &a.options)
 	if err != nil {
 		return nil, errors.Join(diskStatus("start "+l.member.Installation.Name, err), f.remove())
 	}
@@ -138,13 +142,20 @@ func (a *Agent) sampling(l *launch) monitor.Config {
 	return c
 }
 
-func startResponse(l *launch, sample monitor.Config, pid int) *dbtesterpb.StartResponse {
+// startResponse tells what is started; p is nil if nothing was.
+func (a *Agent) startResponse(l *launch, sample monitor.Config, p *process.Process) *dbtesterpb.StartResponse {
+	limits := a.options.MemberLimits
 	resp := &dbtesterpb.StartResponse{
-		Pid:       int64(pid),
 		Endpoint:  l.Endpoint,
 		Version:   l.member.Installation.Version,
 		Device:    sample.Device,
 		Interface: sample.Interface,
+		Programs:  l.provenance.programs,
+		Limits:    &dbtesterpb.Limits{OpenFiles: limits.OpenFiles, FileBytes: limits.FileBytes, CoreBytes: limits.CoreBytes},
+		User:      a.options.RunAs,
+	}
+	if p != nil {
+		resp.Pid, resp.HeldBy = int64(p.PID()), heldBy(p.Confined())
 	}
 	for _, f := range l.figures() {
 		resp.Figures = append(resp.Figures, &dbtesterpb.Figure{Name: f.Name, Kind: string(f.Kind), Unit: f.Unit, Meaning: string(f.Meaning)})
@@ -153,6 +164,14 @@ func startResponse(l *launch, sample monitor.Config, pid int) *dbtesterpb.StartR
 		resp.Settings = append(resp.Settings, &dbtesterpb.Setting{Name: s.Name, Value: s.Value, Set: s.Set, Reason: s.Reason})
 	}
 	return resp
+}
+
+// heldBy says in words what holds a member's tree together.
+func heldBy(c process.Confined) string {
+	if c.Group != "" {
+		return "control group"
+	}
+	return "process group and mark; no control group: " + c.Ungrouped
 }
 
 // diskStatus gives an error of the file system the code that fits it.

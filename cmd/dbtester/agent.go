@@ -44,5 +44,8 @@ func newAgent(stderr io.Writer) *cobra.Command {
 	flags.DurationVar(&o.Lease, "lease", agent.DefaultLease, "how long a controller that is not heard of may take to come back, before its member is stopped")
 	addCertificates(flags, &o.TLS)
 	flags.StringArrayVar(&o.Allow, "allow", nil, "the `NAME` in the certificate of a controller that may use this agent; may be repeated")
+	flags.StringVar(&o.RunAs, "run-as", "", "`USER` that members run as, which takes root; the agent's own by default")
+	flags.Uint64Var(&o.MemberLimits.OpenFiles, "member-open-files", 0, "most files a member may open; as many as the agent may, up to 1048576, by default")
+	flags.Uint64Var(&o.MemberLimits.FileBytes, "member-file-bytes", 0, "largest file a member may write, in bytes; 64 GiB by default")
 	return c
 }
