@@ -2,9 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -84,10 +82,8 @@ func (c *checker) agents() {
 	first := map[string]int{}
 	for i, agent := range c.experiment.Agents {
 		path := fmt.Sprintf("agents[%d]", i)
-		name, port, err := net.SplitHostPort(agent)
-		n, portErr := strconv.ParseUint(port, 10, 16)
-		if err != nil || portErr != nil || n == 0 || !host.MatchString(name) {
-			c.add(path, "want host:port such as 10.0.0.2:3500, not %q", agent)
+		if _, err := ParseAgent(agent); err != nil {
+			c.add(path, "%v", err)
 		}
 		if j, twice := first[agent]; twice {
 			c.add(path, "%s is agents[%d] already; each member needs an agent of its own", agent, j)

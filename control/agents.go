@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	pb "github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/internal/identity"
 )
 
 const reachTimeout = 5 * time.Second
@@ -19,7 +19,7 @@ const reachTimeout = 5 * time.Second
 type agentConn struct {
 	pb.AgentClient
 	index   int    // 1 for the first
-	address string // host:port
+	address string // how the user knows it
 	host    string // IP address of its machine
 	conn    *grpc.ClientConn
 	info    *pb.PingResponse
@@ -29,8 +29,7 @@ type agentConn struct {
 
 // agents connects to all agents, after starting them if the run is local. The
 // returned function ends what was begun; it is never nil.
-func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error) {
-	addresses := o.Experiment.Agents
+func (o Options) agents(ctx context.Context, source *identity.Source) ([]*agentConn, func() error, error) {
 	local := &localCluster{}
 	var agents []*agentConn
 	closeAll := func() error { //nolint:contextcheck // what was started is stopped even if ctx is done
@@ -40,14 +39,15 @@ func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error)
 		}
 		return errors.Join(append(errs, local.stop(o.KeepData))...)
 	}
-	var err error
+	all, err := places(o.Experiment.Agents)
 	if o.Local {
-		if local, addresses, err = startLocal(ctx, o.Out, o.AgentCommand, localHosts()); err != nil {
-			return nil, closeAll, err
-		}
+		local, all, err = startLocal(o.Out, o.AgentCommand, localHosts())
 	}
-	for i, address := range addresses {
-		a, err := dial(ctx, i+1, address)
+	if err != nil {
+		return nil, closeAll, err
+	}
+	for i, p := range all {
+		a, err := dial(ctx, i+1, p, source)
 		if err != nil {
 			return nil, closeAll, err
 		}
@@ -57,35 +57,6 @@ func (o Options) agents(ctx context.Context) ([]*agentConn, func() error, error)
 		return nil, closeAll, fmt.Errorf("%w%s", err, local.words())
 	}
 	return agents, closeAll, nil
-}
-
-// dial prepares the connection; nothing is sent before the first call.
-func dial(ctx context.Context, index int, address string) (*agentConn, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("agent %d: %w: want host:port", index, err)
-	}
-	ip, err := resolve(ctx, host)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w", address, err)
-	}
-	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w", address, err)
-	}
-	return &agentConn{AgentClient: pb.NewAgentClient(conn), index: index, address: address, host: ip, conn: conn}, nil
-}
-
-// resolve returns the IP address that members listen on.
-func resolve(ctx context.Context, host string) (string, error) {
-	if net.ParseIP(host) != nil {
-		return host, nil
-	}
-	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil {
-		return "", fmt.Errorf("find its IP address: %w", err)
-	}
-	return addresses[0], nil
 }
 
 // eachAgent calls fn for all agents at once and joins the errors, each with

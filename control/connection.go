@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 )
 
@@ -19,10 +18,10 @@ const (
 	connectTries = 3 * time.Second // for one attempt
 )
 
-// dialOptions are those of a connection to an agent.
+// dialOptions are those of a connection to any agent.
 func dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: aliveEvery, Timeout: aliveAnswer}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: connectFirst, Multiplier: 2, Jitter: 0.2, MaxDelay: connectLast},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/dbtester/dbtester/config"
 	"github.com/dbtester/dbtester/database"
+	"github.com/dbtester/dbtester/internal/identity"
 	"github.com/dbtester/dbtester/internal/monitor"
 	"github.com/dbtester/dbtester/result"
 )
@@ -43,6 +44,9 @@ type Options struct {
 	// AgentCommand with --listen and --dir appended.
 	Local        bool
 	AgentCommand []string
+	// TLS are our certificate files; with them all agents that listen on
+	// host:port must speak mutual TLS. Without, they must be this machine's.
+	TLS identity.Files
 	// Interval between samples of this process and its machine; a second if 0.
 	Interval time.Duration
 	// KeepData leaves the members' data directories where they are.
@@ -56,7 +60,7 @@ type Options struct {
 	Ready time.Duration
 }
 
-// localHosts are where the agents of a local run listen.
+// localHosts are where the members of a local run listen.
 func localHosts() []string { return []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"} }
 
 // Run runs the experiment and returns its result folder, which is empty if
@@ -70,7 +74,11 @@ func Run(ctx context.Context, o Options) (dir string, err error) {
 	if err != nil {
 		return "", errors.Join(ErrConfiguration, err)
 	}
-	agents, closeAgents, err := o.agents(ctx)
+	source, err := o.checkIdentity()
+	if err != nil {
+		return "", errors.Join(ErrConfiguration, err)
+	}
+	agents, closeAgents, err := o.agents(ctx, source)
 	defer func() { err = errors.Join(err, closeAgents()) }()
 	if err != nil {
 		return "", err

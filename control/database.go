@@ -195,7 +195,7 @@ func (d *databaseRun) unmeasured(
 // load runs the ladder and writes everything the clients saw.
 func (d *databaseRun) load(ctx context.Context, endpoints []string) (err error) {
 	w := d.plan.database.Workload
-	network, _ := interfaceTo(ctx, d.agents[0].address)
+	network, _ := interfaceTo(ctx, d.agents[0].host)
 	bound := newBoundWatch(network)
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +13,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dbtester/dbtester/config"
 	"github.com/dbtester/dbtester/internal/process"
 )
 
 const (
-	agentPort   = "3500"
 	agentGrace  = 45 * time.Second // an agent first stops its member
 	workPattern = ".local-*"
 	lockFile    = "lock"
@@ -34,20 +33,19 @@ type localCluster struct {
 
 // startLocal starts one agent per host on this machine, with their data below
 // the folder for results: a temporary directory may be in memory, where an
-// fsync costs nothing. The cluster must be stopped even after an error.
-func startLocal(ctx context.Context, out string, command, hosts []string) (*localCluster, []string, error) {
+// fsync costs nothing. They listen on sockets in the work directory, which only
+// this user may enter: a port would be open to every user of the machine. The
+// cluster must be stopped even after an error.
+func startLocal(out string, command, hosts []string) (*localCluster, []place, error) {
 	l, err := newLocal(out)
 	if err != nil {
 		return l, nil, err
 	}
-	var addresses []string
+	var all []place
 	for i, host := range hosts {
-		address := net.JoinHostPort(host, agentPort)
-		if err := portFree(ctx, address); err != nil {
-			return l, nil, err
-		}
+		socket := filepath.Join(l.work, fmt.Sprintf("agent-%d.sock", i+1))
 		agent, err := process.Start(process.Spec{
-			Argv: append(slices.Clip(command), "--listen", address, "--dir", filepath.Join(l.work, fmt.Sprint(i+1))),
+			Argv: append(slices.Clip(command), "--listen", "unix:"+socket, "--dir", filepath.Join(l.work, fmt.Sprint(i+1))),
 			Env:  os.Environ(),
 			Log:  l.logOf(i),
 		})
@@ -55,9 +53,9 @@ func startLocal(ctx context.Context, out string, command, hosts []string) (*loca
 			return l, nil, fmt.Errorf("local agent: %w", err)
 		}
 		l.agents = append(l.agents, agent)
-		addresses = append(addresses, address)
+		all = append(all, place{config.Agent{Host: host, Socket: socket}, host})
 	}
-	return l, addresses, nil
+	return l, all, nil
 }
 
 // newLocal makes the work directory and removes those of runs that were killed.
@@ -142,15 +140,4 @@ func (l *localCluster) stop(keep bool) error {
 		err = errors.Join(err, l.lock.Close())
 	}
 	return err
-}
-
-// portFree tells whether something listens on the address already: an agent of
-// another run would answer in place of ours.
-func portFree(ctx context.Context, address string) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("a local agent cannot listen on %s: %w; is another run or agent under way?", address, err)
-	}
-	return listener.Close()
 }

@@ -18,7 +18,7 @@ import (
 func sampleOurselves(ctx context.Context, dir string, agents []*agentConn, interval time.Duration) (stop func() error, err error) {
 	// A device or interface that is not found leaves gaps in its columns.
 	device, _ := monitor.DeviceOf(dir)
-	network, _ := interfaceTo(ctx, agents[0].address)
+	network, _ := interfaceTo(ctx, agents[0].host)
 	m, err := monitor.New(monitor.Config{PID: os.Getpid(), Device: device, Interface: network, Interval: interval})
 	if err != nil {
 		return nil, fmt.Errorf("sample the controller: %w", err)
@@ -39,8 +39,9 @@ func sampleOurselves(ctx context.Context, dir string, agents []*agentConn, inter
 }
 
 // interfaceTo returns the network interface through which packets to the
-// address leave. No packet is sent.
-func interfaceTo(ctx context.Context, address string) (string, error) {
+// host leave. No packet is sent.
+func interfaceTo(ctx context.Context, host string) (string, error) {
+	address := net.JoinHostPort(host, "9") // any port will do
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "udp", address)
 	if err != nil {

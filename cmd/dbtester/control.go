@@ -40,6 +40,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVarP(&f.file, "config", "c", "", "the experiment `FILE`; its keys are in docs/config.md (required)")
 	flags.StringArrayVar(&f.overrides, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
 	flags.BoolVar(&f.options.Local, "local", false, "bring three agents on 127.0.0.1 to 127.0.0.3 instead of the file's own")
+	addCertificates(flags, &f.options.TLS)
 	flags.StringVar(&f.databases, "databases", defaultDatabases, "`DIR` of installations for the agents of --local")
 	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
 	flags.DurationVar(&f.options.Interval, "interval", time.Second, intervalUsage+"; of this machine and of the agents of --local, others have their own")

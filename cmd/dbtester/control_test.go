@@ -108,7 +108,7 @@ func TestKilledInTheMiddleNothingIsLeft(t *testing.T) {
 		says   string
 	}{
 		"control": {"control", 0, -1, ""},
-		"agent":   {"agent", 1, exitFailed, "127.0.0.2:3500 died or cannot be reached"},
+		"agent":   {"agent", 1, exitFailed, "agent 127.0.0.2 died or cannot be reached"},
 		"member":  {"embedded", 2, exitFailed, "died: signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,8 @@ func victimOf(t *testing.T, verb string, n int) proc {
 	t.Helper()
 	procs := running(t, verb)
 	for _, p := range procs {
-		if verb == "control" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("127.0.0.%d:", n+1)) {
+		if verb == "control" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("127.0.0.%d:", n+1)) ||
+			strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("agent-%d.sock", n+1)) {
 			if verb != "embedded" || strings.Contains(strings.Join(p.args, " "), fmt.Sprintf("listen-client-urls=http://127.0.0.%d:", n+1)) {
 				return p
 			}
@@ -177,7 +178,10 @@ func TestBadInputIsToldAndNothingIsStarted(t *testing.T) {
 		"no agents":          {args: []string{"control", "-c", "test.yaml"}, status: exitUsage, says: "no agents"},
 		"unreachable agent":  {args: []string{"control", "-c", "test.yaml", "--set", `agents=["127.0.0.1:1"]`}, status: exitFailed, says: "agent 127.0.0.1:1: not reached"},
 		"no installation":    {yaml: strings.Replace(experiment, "embedded", "etcd-3.99.0", 1), status: exitFailed, says: "etcd-3.99.0"},
-		"agent port in use":  {before: func(t *testing.T, _ *command) { t.Helper(); taken(t, "127.0.0.2:3500") }, status: exitFailed, says: "127.0.0.2:3500"},
+		"another machine":    {args: []string{"control", "-c", "test.yaml", "--set", `agents=["10.0.0.2:3500"]`}, status: exitUsage, says: "10.0.0.2:3500: an agent on another machine is reached with mutual TLS only"},
+		"half a certificate": {args: []string{"control", "-c", "test.yaml", "--cert", "x", "--set", `agents=["10.0.0.2:3500"]`}, status: exitUsage, says: "give --key and --ca too"},
+		"local certificates": {args: []string{"control", "-c", "test.yaml", "--local", "--cert", "x", "--key", "x", "--ca", "x"}, status: exitUsage, says: "leave --cert, --key and --ca out"},
+		"no socket":          {args: []string{"control", "-c", "test.yaml", "--set", `agents=["unix:/nowhere/agent.sock"]`}, status: exitFailed, says: "agent unix:/nowhere/agent.sock: not reached"},
 		"member port in use": {before: func(t *testing.T, _ *command) { t.Helper(); taken(t, "127.0.0.3:2379") }, status: exitFailed, says: "127.0.0.3:2379"},
 		"results are a file": {before: func(_ *testing.T, c *command) { c.write("results", "") }, status: exitFailed, says: "--out"},
 	} {
