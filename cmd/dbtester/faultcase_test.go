@@ -96,6 +96,7 @@ func (c *faultCase) run() {
 	if c.fault.local {
 		args = append(args, "--local", "--databases", databases)
 	} else {
+		args = append(args, c.identify("controller-"+labController)...)
 		for n := range labHosts {
 			c.agents = append(c.agents, c.startAgent(n+1, databases))
 		}

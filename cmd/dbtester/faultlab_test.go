@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dbtester/dbtester/internal/identity"
 )
 
 // The hosts of a lab: three database machines and the controller's.
@@ -50,7 +52,38 @@ func newLab(t *testing.T, number int) *lab {
 	for _, dir := range []string{"tmp", "results"} {
 		l.must(os.Mkdir(filepath.Join(l.dir, dir), 0o755))
 	}
+	l.makeCertificates()
 	return l
+}
+
+// labController is the name in the controller's certificate.
+const labController = "fault-table"
+
+// makeCertificates gives every host its own.
+func (l *lab) makeCertificates() {
+	l.t.Helper()
+	holders := []identity.Holder{{Role: identity.Controller, Names: []string{labController}}}
+	for n := range labHosts {
+		holders = append(holders, identity.Holder{Role: identity.Agent, Names: []string{l.address(n + 1)}})
+	}
+	_, err := identity.Lab{Dir: filepath.Join(l.dir, "certs")}.Issue(holders)
+	l.must(err)
+}
+
+// certificates are the files of one host.
+func (l *lab) certificates(holder string) identity.Files {
+	dir := filepath.Join(l.dir, "certs", holder)
+	return identity.Files{
+		Certificate: filepath.Join(dir, identity.CertificateFile),
+		Key:         filepath.Join(dir, identity.KeyFile),
+		CA:          filepath.Join(dir, identity.CAFile),
+	}
+}
+
+// identify are the flags that say who a dbtester is.
+func (l *lab) identify(holder string) []string {
+	f := l.certificates(holder)
+	return []string{"--cert", f.Certificate, "--key", f.Key, "--ca", f.CA}
 }
 
 // sweepLabs removes the labs of tests that were killed.
@@ -119,7 +152,8 @@ func (l *lab) start(host string, args ...string) *labProcess {
 // startAgent starts the agent of a host and waits until it listens.
 func (l *lab) startAgent(n int, databases string) *labProcess {
 	l.t.Helper()
-	a := l.start(strconv.Itoa(n), "agent", "--listen", l.address(n)+":3500", "--dir", l.hostDir(n), "--databases", databases, "--insecure")
+	args := append(l.identify("agent-"+l.address(n)), "--allow", labController)
+	a := l.start(strconv.Itoa(n), append([]string{"agent", "--listen", l.address(n) + ":3500", "--dir", l.hostDir(n), "--databases", databases}, args...)...)
 	if !a.printed.await("agent is listening", 20*time.Second, a.ended) {
 		l.t.Fatalf("agent %d does not listen; printed:\n%s", n, a.printed)
 	}

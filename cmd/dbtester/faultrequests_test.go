@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dbtester/dbtester/dbtesterpb"
+	"github.com/dbtester/dbtester/internal/identity"
 )
 
 // malformed sends requests that no controller sends to the agent of a host:
@@ -33,7 +33,9 @@ func (c *faultCase) malformed(n, count int) {
 	f.dial = func(ctx context.Context, _ string) (net.Conn, error) {
 		return c.dial(ctx, controlHost, f.address)
 	}
-	conn, err := grpc.NewClient("passthrough:///"+f.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+	source, err := identity.Open(identity.Controller, c.certificates("controller-"+labController), nil)
+	c.must(err)
+	conn, err := grpc.NewClient("passthrough:///"+f.address, grpc.WithTransportCredentials(source.Credentials(nil)),
 		grpc.WithContextDialer(f.dial), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
 	c.must(err)
 	defer func() { _ = conn.Close() }()
