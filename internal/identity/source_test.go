@@ -208,7 +208,7 @@ func TestAKeyDoesNotPrintItself(t *testing.T) {
 	log.Write(encoded)
 	showsNo(t, log.String(), string(pair.Key))
 	// Its first bytes are those of any key.
-	for _, other := range []string{hex.EncodeToString(pair.Key[80:100]), strings.Trim(fmt.Sprint([]byte(pair.Key)[80:100]), "[]")} {
+	for _, other := range []string{hex.EncodeToString(pair.Key[80:100]), strings.Trim(fmt.Sprintf("%d", []byte(pair.Key)[80:100]), "[]")} {
 		if strings.Contains(log.String(), other) {
 			t.Errorf("the private key is in: %s", &log)
 		}
