@@ -48,10 +48,11 @@ type Driver interface {
 type Client interface {
 	// Put writes the value, over an older one if there is one.
 	Put(ctx context.Context, key string, value []byte) error
-	// Get reads the value with the target's consistency, or returns an error
-	// for which errors.Is(err, ErrNotFound). The caller reads the value and
-	// does not change it; the client does not change it either, ever.
-	Get(ctx context.Context, key string) ([]byte, error)
+	// Get reads the value with the target's consistency, appends it to into and
+	// returns the whole, as append does; or it returns an error for which
+	// errors.Is(err, ErrNotFound). Into may be nil, and is the caller's like
+	// key and value.
+	Get(ctx context.Context, key string, into []byte) ([]byte, error)
 	// Close frees the connection. Calls after it return [ErrClosed].
 	Close() error
 }

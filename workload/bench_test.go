@@ -27,12 +27,14 @@ func (s *shelf) Put(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-func (s *shelf) Get(_ context.Context, key string) ([]byte, error) { return *s.place(key), nil }
+func (s *shelf) Get(_ context.Context, key string, into []byte) ([]byte, error) {
+	return append(into, *s.place(key)...), nil
+}
 
 type discard struct{}
 
-func (discard) Put(context.Context, string, []byte) error   { return nil }
-func (discard) Get(context.Context, string) ([]byte, error) { return nil, nil }
+func (discard) Put(context.Context, string, []byte) error           { return nil }
+func (discard) Get(context.Context, string, []byte) ([]byte, error) { return nil, nil }
 
 func typical(changes ...func(*workload.Spec)) workload.Spec {
 	return write(append([]func(*workload.Spec){sized(256, 1024)}, changes...)...)

@@ -17,6 +17,7 @@ type client struct {
 	open  Opener
 	key   key
 	value []byte // nil until the first write, and after a write that failed
+	got   []byte // where the next read puts the value; nil as value is
 	check []byte // where a read makes a part of the value again; nil until the first read
 	_     [64]byte
 }
@@ -75,8 +76,10 @@ func (c *client) readOneshot(ctx context.Context, seq int64) error {
 
 func (c *client) readFrom(ctx context.Context, kv KV, seq int64) error {
 	number := c.w.numbers.of(c.phase.request(seq))
-	got, err := kv.Get(ctx, c.key.string(number))
+	got, err := kv.Get(ctx, c.key.string(number), c.got[:0])
+	c.got = got
 	if err != nil {
+		c.got = nil
 		c.key.renew()
 		return err
 	}

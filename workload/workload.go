@@ -56,7 +56,8 @@ import (
 // ever changed, because a request that was given up may still be on its way out.
 type KV interface {
 	Put(ctx context.Context, key string, value []byte) error
-	Get(ctx context.Context, key string) ([]byte, error)
+	// Get appends the value to into, which is memory like the others.
+	Get(ctx context.Context, key string, into []byte) ([]byte, error)
 }
 
 // An Opener returns a fresh connection and how to close it.

@@ -32,13 +32,13 @@ func (s *store) Put(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-func (s *store) Get(_ context.Context, key string) ([]byte, error) {
+func (s *store) Get(_ context.Context, key string, into []byte) ([]byte, error) {
 	s.read = append(s.read, strings.Clone(key))
 	value, ok := s.values[key]
 	if !ok {
 		return nil, errors.New("missing key")
 	}
-	return value, nil
+	return append(into, value...), nil
 }
 
 // write is a spec of writes; the changes make it another.
@@ -377,10 +377,10 @@ func (g *guarded) Put(ctx context.Context, key string, value []byte) error {
 	return g.store.Put(ctx, key, value)
 }
 
-func (g *guarded) Get(ctx context.Context, key string) ([]byte, error) {
+func (g *guarded) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.store.Get(ctx, key)
+	return g.store.Get(ctx, key, into)
 }
 
 // TestManyClientsReadWhatOthersWrite runs the whole of a load: preparation,
@@ -474,12 +474,12 @@ func (f *forgetful) Put(ctx context.Context, key string, value []byte) error {
 	return f.store.Put(ctx, key, value)
 }
 
-func (f *forgetful) Get(ctx context.Context, key string) ([]byte, error) {
+func (f *forgetful) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	if f.calls++; f.fail(f.calls) {
 		f.held = append(f.held, held{key: key, wasKey: strings.Clone(key)})
 		return nil, errLost
 	}
-	return f.store.Get(ctx, key)
+	return f.store.Get(ctx, key, into)
 }
 
 // TestWhatAFailedCallWasGivenStaysAsItWas is the promise of KV: a request that

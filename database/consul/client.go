@@ -57,8 +57,8 @@ func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	return c.end(ctx, err)
 }
 
-// Get reads the value with the target's consistency.
-func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
+// Get reads the value with the target's consistency and appends it to into.
+func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -73,10 +73,8 @@ func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, c.end(ctx, err)
 	case pair == nil:
 		return nil, database.ContextError(database.ErrNotFound)
-	case pair.Value == nil:
-		return []byte{}, nil
 	}
-	return pair.Value, nil
+	return append(into, pair.Value...), nil
 }
 
 // query returns the options of a read with the target's consistency.

@@ -115,7 +115,7 @@ func TestRequests(t *testing.T) {
 			})
 			c := open(t, d, target)
 			want("second open", fmt.Sprintf(tt.read, "dbtester-ready"))
-			if value, err := c.Get(t.Context(), "k1"); err != nil || value == nil || len(value) > 0 {
+			if value, err := c.Get(t.Context(), "k1", nil); err != nil || value == nil || len(value) > 0 {
 				t.Errorf("got %v, %v, want an empty value", value, err)
 			}
 			want("get", fmt.Sprintf(tt.read, "k1"))
@@ -146,7 +146,7 @@ func TestOneConnection(t *testing.T) {
 	for range 5 {
 		for _, answer := range answers {
 			f.set(answer)
-			_, _ = c.Get(t.Context(), "k") // the error is not what is tested
+			_, _ = c.Get(t.Context(), "k", nil) // the error is not what is tested
 			_ = c.Put(t.Context(), "k", []byte("value"))
 		}
 	}
@@ -159,7 +159,7 @@ func TestOneConnection(t *testing.T) {
 	for range callers {
 		wg.Go(func() {
 			for range rounds {
-				_, _ = c.Get(t.Context(), "k")
+				_, _ = c.Get(t.Context(), "k", nil)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func (c Crowd) load(t *testing.T, clients []database.Client) {
 			key := fmt.Sprintf("k%0255d", n)
 			err := client.Put(t.Context(), key, value)
 			if n%4 == 0 && err == nil {
-				_, err = client.Get(t.Context(), key)
+				_, err = client.Get(t.Context(), key, nil)
 			}
 			if err != nil && failed.Add(1) < 10 {
 				t.Errorf("request %d: %v", n, err)

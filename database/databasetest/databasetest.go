@@ -102,7 +102,7 @@ func put(t *testing.T, c database.Client, key string, value []byte) {
 // get fails the test unless the key is there.
 func get(t *testing.T, c database.Client, key string) []byte {
 	t.Helper()
-	value, err := c.Get(t.Context(), key)
+	value, err := c.Get(t.Context(), key, nil)
 	if err != nil {
 		t.Fatalf("get %s: %v", key, err)
 	}

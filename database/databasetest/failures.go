@@ -49,7 +49,7 @@ func (s suite) bothCalls(ctx context.Context, t *testing.T, c database.Client, c
 	key := s.key()
 	t.Run("put", func(t *testing.T) { check(t, c.Put(ctx, key, []byte("value"))) })
 	t.Run("get", func(t *testing.T) {
-		_, err := c.Get(ctx, key)
+		_, err := c.Get(ctx, key, nil)
 		check(t, err)
 	})
 }

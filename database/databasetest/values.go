@@ -65,7 +65,7 @@ func (s suite) callersMemory(t *testing.T) {
 	if string(first) != "first" {
 		t.Errorf("after the caller overwrote what it had put: got %q, want %q", first, "first")
 	}
-	if _, err := c.Get(t.Context(), other); !errors.Is(err, database.ErrNotFound) {
+	if _, err := c.Get(t.Context(), other, nil); !errors.Is(err, database.ErrNotFound) {
 		t.Errorf("the key that the caller wrote over it, which nobody put: got %v, want ErrNotFound", err)
 	}
 	copy(place, key)
@@ -84,7 +84,7 @@ func (s suite) callersMemory(t *testing.T) {
 
 func (s suite) missingKey(t *testing.T) {
 	c := s.connect(t, s.Endpoints...)
-	value, err := c.Get(t.Context(), s.key())
+	value, err := c.Get(t.Context(), s.key(), nil)
 	if value != nil {
 		t.Errorf("got value %q, want nil", value)
 	}
@@ -95,7 +95,7 @@ func (s suite) missingKey(t *testing.T) {
 	// A key that only begins like one that is there is missing too.
 	key := s.key()
 	put(t, c, key+"0", []byte("longer"))
-	if _, err := c.Get(t.Context(), key); !errors.Is(err, database.ErrNotFound) {
+	if _, err := c.Get(t.Context(), key, nil); !errors.Is(err, database.ErrNotFound) {
 		t.Errorf("prefix of a key: got %v, want ErrNotFound", err)
 	}
 }
@@ -142,7 +142,7 @@ func writeAndRead(t *testing.T, c database.Client, key string, value []byte) err
 	if err := c.Put(t.Context(), key, value); err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
-	got, err := c.Get(t.Context(), key)
+	got, err := c.Get(t.Context(), key, nil)
 	if err != nil {
 		return fmt.Errorf("get %s: %w", key, err)
 	}

@@ -2,12 +2,16 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/dbtester/dbtester/database"
 )
@@ -19,13 +23,14 @@ const (
 )
 
 // client is one connection of the official client. Put and Get call its gRPC
-// connection directly, with requests and answers used again: gRPC has encoded
-// the one and decoded the other before it returns.
+// connection directly, with requests used again, which gRPC has encoded before it
+// returns, and answers of which only what is asked for is decoded.
 type client struct {
 	remote       *clientv3.Client
 	conn         *grpc.ClientConn
 	endpoint     string // the first one
 	serializable bool   // reads may be stale
+	bounds       *bounds
 	closed       atomic.Bool
 	puts         sync.Pool // of *putCall
 	gets         sync.Pool // of *getCall
@@ -39,21 +44,22 @@ var (
 )
 
 type putCall struct {
-	request  pb.PutRequest
-	response pb.PutResponse
+	request pb.PutRequest
+	answer  putAnswer
 }
 
 type getCall struct {
-	request  pb.RangeRequest
-	response pb.RangeResponse
+	request pb.RangeRequest
+	answer  getAnswer
 }
 
-func newClient(remote *clientv3.Client, endpoint string, serializable bool) *client {
+func newClient(remote *clientv3.Client, endpoint string, serializable bool, timeout time.Duration) *client {
 	c := &client{
 		remote:       remote,
 		conn:         remote.ActiveConnection(),
 		endpoint:     endpoint,
 		serializable: serializable,
+		bounds:       newBounds(timeout),
 	}
 	c.puts.New = func() any { return new(putCall) }
 	c.gets.New = func() any { return new(getCall) }
@@ -68,44 +74,34 @@ func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	call := c.puts.Get().(*putCall)
 	call.request.Key = append(call.request.Key[:0], key...)
 	call.request.Value = value
-	err := c.conn.Invoke(ctx, methodPut, &call.request, &call.response)
+	bound := c.bounds.begin(ctx)
+	err := c.conn.Invoke(bound, methodPut, &call.request, &call.answer)
 	call.request.Value = nil
 	c.puts.Put(call)
-	if err != nil {
-		return c.sort(err)
-	}
-	return nil
+	return c.end(bound, err)
 }
 
-// Get reads the value with the target's consistency.
-func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
+// Get reads the value with the target's consistency and appends it to into.
+func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	if c.closed.Load() {
 		return nil, database.ContextError(database.ErrClosed)
 	}
 	call := c.gets.Get().(*getCall)
 	call.request.Key = append(call.request.Key[:0], key...)
 	call.request.Serializable = c.serializable
-	err := c.conn.Invoke(ctx, methodRange, &call.request, &call.response)
-	value, found := call.take()
+	call.answer.value = into
+	bound := c.bounds.begin(ctx)
+	err := c.conn.Invoke(bound, methodRange, &call.request, &call.answer)
+	value, found := call.answer.value, call.answer.found
+	call.answer = getAnswer{}
 	c.gets.Put(call)
-	switch {
+	switch err := c.end(bound, err); {
 	case err != nil:
-		return nil, c.sort(err)
+		return nil, err
 	case !found:
 		return nil, database.ContextError(database.ErrNotFound)
 	}
 	return value, nil
-}
-
-// take returns the value of the answer and empties it for the next call, because
-// decoding adds to what is there.
-func (g *getCall) take() (value []byte, found bool) {
-	if len(g.response.Kvs) > 0 {
-		value, found = g.response.Kvs[0].Value, true
-	}
-	clear(g.response.Kvs)
-	g.response.Kvs = g.response.Kvs[:0]
-	return value, found
 }
 
 // Count returns the number of keys that start with prefix, linearizably.
@@ -156,10 +152,28 @@ func (c *client) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return database.ContextError(database.ErrClosed)
 	}
+	c.bounds.close()
 	if err := c.remote.Close(); err != nil {
 		return sortError(err)
 	}
 	return nil
+}
+
+// end ends a call within its bound and sorts its error. A call that passed the
+// bound looks as if it had been canceled.
+func (c *client) end(b *bound, err error) error {
+	c.bounds.done(b)
+	switch {
+	case err == nil:
+		return nil
+	case status.Code(err) == codes.Canceled && b.passed():
+		return &database.Error{
+			Kind: database.KindDeadline, MayBeApplied: true,
+			Err: fmt.Errorf("%w: no answer within %v", context.DeadlineExceeded, c.bounds.timeout),
+		}
+	default:
+		return c.sort(err)
+	}
 }
 
 // sort sorts an error of a call; one that Close cut off is closed, not canceled.

@@ -8,10 +8,14 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// A gogoMessage is a message of etcd's API as its generator writes it.
-type gogoMessage interface {
+// A sized message of etcd's API can be encoded as its generator wrote it.
+type sized interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
+}
+
+// A decoder is a message of etcd's API, or what is kept of one.
+type decoder interface {
 	Unmarshal(data []byte) error
 }
 
@@ -25,8 +29,17 @@ type codec struct {
 
 var _ encoding.CodecV2 = codec{}
 
-func newCodec() codec {
-	return codec{other: encoding.GetCodecV2("proto"), pool: mem.DefaultBufferPool()}
+func newCodec(pool mem.BufferPool) codec {
+	return codec{other: encoding.GetCodecV2("proto"), pool: pool}
+}
+
+// newBuffers returns the pool of the memory in which requests and answers are
+// under way. A thousand clients have a thousand of each, and gRPC's own pool has
+// no size between 256 bytes and 4 KiB: for values of a kilobyte it takes three
+// times what it needs.
+func newBuffers() mem.BufferPool {
+	return mem.NewTieredBufferPool(
+		256, 512, 768, 1<<10, 1280, 1536, 2<<10, 3<<10, 4<<10, 6<<10, 8<<10, 16<<10, 32<<10, 64<<10, 256<<10, 1<<20)
 }
 
 // Name returns the content subtype: none, as with gRPC's default codec.
@@ -34,7 +47,7 @@ func (codec) Name() string { return "" }
 
 // Marshal encodes a message, into a pooled buffer if gRPC would give it back.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	m, ok := v.(gogoMessage)
+	m, ok := v.(sized)
 	if !ok {
 		return c.other.Marshal(v)
 	}
@@ -54,9 +67,9 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(buffer, c.pool)}, nil
 }
 
-// Unmarshal decodes a message; generated code copies every byte it keeps.
+// Unmarshal decodes a message; what it keeps is a copy.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	m, ok := v.(gogoMessage)
+	m, ok := v.(decoder)
 	if !ok {
 		return c.other.Unmarshal(data, v)
 	}

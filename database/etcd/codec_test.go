@@ -20,7 +20,7 @@ func TestCodecWritesTheSameBytes(t *testing.T) {
 		"count":      &pb.RangeRequest{Key: []byte("k1"), RangeEnd: []byte("k2"), CountOnly: true},
 		"other kind": &grpc_health_v1.HealthCheckRequest{Service: "etcd"},
 	}
-	own := newCodec()
+	own := newCodec(newBuffers())
 	for name, m := range messages {
 		t.Run(name, func(t *testing.T) {
 			got, err := own.Marshal(m)
@@ -39,7 +39,7 @@ func TestCodecWritesTheSameBytes(t *testing.T) {
 }
 
 func TestCodecReads(t *testing.T) {
-	own := newCodec()
+	own := newCodec(newBuffers())
 	data, err := own.Marshal(&pb.PutRequest{Key: []byte("k1"), Value: bytes.Repeat([]byte("v"), 4096)})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,9 +14,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/experimental"
+	"google.golang.org/grpc/mem"
 
 	"github.com/dbtester/dbtester/database"
 )
+
+// balancing over the endpoints is the official client's.
+const balancing = `{"loadBalancingConfig": [{"round_robin": {}}]}`
 
 const (
 	keepaliveTime    = 10 * time.Second
@@ -35,6 +39,9 @@ const (
 	// readBufferBytes is a quarter of the default: a thousand connections are
 	// a thousand buffers, and an answer to a write is under 100 bytes.
 	readBufferBytes = 8 << 10
+	// writeBufferBytes is a quarter of the default too, and goes back to a pool
+	// once it was sent. It holds a batch of six writes of a kilobyte.
+	writeBufferBytes = 8 << 10
 )
 
 // Open returns a connection after a linearizable read, so the cluster has a
@@ -48,11 +55,11 @@ func (d *driver) Open(ctx context.Context, t database.Target) (database.Client, 
 	if len(t.Endpoints) == 0 {
 		return nil, errors.New("open etcd: no endpoints")
 	}
-	remote, err := clientv3.New(configuration(t))
+	remote, err := clientv3.New(configuration(t, d.buffers))
 	if err != nil {
 		return nil, fmt.Errorf("open etcd at %s: %w", strings.Join(t.Endpoints, ", "), err)
 	}
-	c := newClient(remote, t.Endpoints[0], guarantee.Reads == stale)
+	c := newClient(remote, t.Endpoints[0], guarantee.Reads == stale, t.RequestTimeout())
 	if err := c.waitReady(ctx); err != nil {
 		return nil, errors.Join(
 			fmt.Errorf("open etcd at %s: no answer to a first read: %w", strings.Join(t.Endpoints, ", "), err),
@@ -63,7 +70,7 @@ func (d *driver) Open(ctx context.Context, t database.Target) (database.Client, 
 
 // configuration returns the official client's configuration: one connection
 // that balances over the target's endpoints.
-func configuration(t database.Target) clientv3.Config {
+func configuration(t database.Target, buffers mem.BufferPool) clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            t.Endpoints,
 		DialKeepAliveTime:    keepaliveTime,
@@ -73,43 +80,37 @@ func configuration(t database.Target) clientv3.Config {
 		PermitWithoutStream: false,
 		MaxUnaryRetries:     1,
 		Logger:              zap.NewNop(),
-		DialOptions:         dialOptions(t.RequestTimeout()),
+		DialOptions:         dialOptions(buffers),
 	}
 }
 
 // dialOptions override the official client's own, which come before them.
-func dialOptions(timeout time.Duration) []grpc.DialOption {
+func dialOptions(buffers mem.BufferPool) []grpc.DialOption {
 	return []grpc.DialOption{
 		// Takes the retry interceptor out: it would try each call once, yet
 		// build metadata and log fields for it every time.
 		grpc.WithUnaryInterceptor(nil),
 		grpc.WithDisableRetry(),
-		// The deadline comes with the service config, because gRPC makes a
-		// context of its own for every call: this way it is the only one.
 		grpc.WithDisableServiceConfig(),
-		grpc.WithDefaultServiceConfig(serviceConfig(timeout)),
+		grpc.WithDefaultServiceConfig(balancing),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
 			MinConnectTimeout: connectTimeout,
 		}),
 		grpc.WithNoProxy(),
 		grpc.WithReadBufferSize(readBufferBytes),
+		grpc.WithWriteBufferSize(writeBufferBytes),
+		grpc.WithSharedWriteBuffer(true),
+		experimental.WithBufferPool(buffers),
 		grpc.WithStaticStreamWindowSize(windowBytes),
 		grpc.WithStaticConnWindowSize(windowBytes),
 		grpc.WithDefaultCallOptions(
 			grpc.WaitForReady(true),
 			grpc.MaxCallSendMsgSize(maxSendBytes),
 			grpc.MaxCallRecvMsgSize(math.MaxInt32),
-			grpc.ForceCodecV2(newCodec()),
+			grpc.ForceCodecV2(newCodec(buffers)),
 		),
 	}
-}
-
-// serviceConfig balances like the official client and bounds every call.
-func serviceConfig(timeout time.Duration) string {
-	seconds := strconv.FormatFloat(timeout.Seconds(), 'f', 9, 64)
-	return `{"loadBalancingConfig": [{"round_robin": {}}], ` +
-		`"methodConfig": [{"name": [{}], "timeout": "` + seconds + `s"}]}`
 }
 
 // waitReady reads until an answer comes, without a deadline of its own.
@@ -133,10 +134,8 @@ func (c *client) waitReady(ctx context.Context) error {
 // readNothing makes a round trip through the leader for no key at all.
 func (c *client) readNothing(ctx context.Context) error {
 	request := &pb.RangeRequest{Key: []byte{0}, CountOnly: true}
-	if err := c.conn.Invoke(ctx, methodRange, request, &pb.RangeResponse{}); err != nil {
-		return sortError(err)
-	}
-	return nil
+	bound := c.bounds.begin(ctx)
+	return c.end(bound, c.conn.Invoke(bound, methodRange, request, &getAnswer{}))
 }
 
 // comesRight reports whether the error is one of a cluster still starting.

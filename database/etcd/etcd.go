@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"google.golang.org/grpc/mem"
+
 	"github.com/dbtester/dbtester/database"
 )
 
@@ -20,9 +22,10 @@ const (
 	stale        = "stale"
 )
 
-// driver is a [database.Driver]. It has no state beyond its options.
+// driver is a [database.Driver]. Its connections share a pool of buffers.
 type driver struct {
 	options options
+	buffers mem.BufferPool
 }
 
 var (
@@ -48,7 +51,7 @@ func New(raw json.RawMessage) (database.Driver, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	return &driver{options: o}, nil
+	return &driver{options: o, buffers: newBuffers()}, nil
 }
 
 // Guarantee tells what reads and writes promise.

@@ -34,8 +34,8 @@ func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	return nil
 }
 
-// Get returns the value, which the caller must not change: the store keeps it.
-func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
+// Get appends the value to into.
+func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
 	if !ok {
 		return nil, database.ContextError(database.ErrNotFound)
 	}
-	return value, nil
+	return append(into, value...), nil
 }
 
 // Count returns the number of keys that start with prefix.

@@ -61,10 +61,10 @@ func TestDriversShareNothing(t *testing.T) {
 	if err := openTest(t, a).Put(t.Context(), "k1", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := openTest(t, a).Get(t.Context(), "k1"); err != nil || string(got) != "value" {
+	if got, err := openTest(t, a).Get(t.Context(), "k1", nil); err != nil || string(got) != "value" {
 		t.Errorf("another client of the driver: got %q, %v, want %q", got, err, "value")
 	}
-	if _, err := openTest(t, b).Get(t.Context(), "k1"); !errors.Is(err, database.ErrNotFound) {
+	if _, err := openTest(t, b).Get(t.Context(), "k1", nil); !errors.Is(err, database.ErrNotFound) {
 		t.Errorf("another driver: got %v, want ErrNotFound", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestLatency(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := c.Get(ctx, "k1"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Get(ctx, "k1", nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("deadline below the latency: got %v, want context.DeadlineExceeded", err)
 		}
 		if got := time.Since(start); got != 3*time.Millisecond {
@@ -113,13 +113,16 @@ func TestNoAllocations(t *testing.T) {
 	if err := c.Put(ctx, "k1", value); err != nil {
 		t.Fatal(err)
 	}
+	var into []byte
 	got := testing.AllocsPerRun(1000, func() {
 		if err := c.Put(ctx, "k1", value); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.Get(ctx, "k1"); err != nil {
+		read, err := c.Get(ctx, "k1", into[:0])
+		if err != nil {
 			t.Error(err)
 		}
+		into = read
 	})
 	if got != 0 {
 		t.Errorf("put and get of an existing key: got %v allocations, want 0", got)

@@ -145,13 +145,13 @@ func (c *client) writeOnce(path string, data []byte) error {
 }
 
 // Get reads the key's value from the client's server, after a sync if the
-// target's consistency asks for one.
-func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
+// target's consistency asks for one, and appends it to into.
+func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, error) {
 	path, err := keyPath(key)
 	if err != nil {
 		return nil, err
 	}
-	return call(ctx, c, func(ctx context.Context) ([]byte, error) {
+	value, err := call(ctx, c, func(ctx context.Context) ([]byte, error) {
 		if c.synced {
 			if _, err := c.conn.Sync(root); err != nil || ctx.Err() != nil {
 				return nil, errors.Join(err, ctx.Err())
@@ -163,6 +163,10 @@ func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
 		}
 		return value, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return append(into, value...), nil
 }
 
 // Close ends the session and the connection. A second Close returns

@@ -85,7 +85,7 @@ func TestGetOperations(t *testing.T) {
 		t.Run(tt.consistency, func(t *testing.T) {
 			f := newFake(t)
 			c := openFake(t, f, database.Target{Consistency: tt.consistency})
-			if _, err := c.Get(t.Context(), "a"); err != nil {
+			if _, err := c.Get(t.Context(), "a", nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := f.takeKeys(); got != tt.want {
@@ -166,7 +166,7 @@ func TestLateAnswer(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := c.Get(ctx, "slow")
+	_, err := c.Get(ctx, "slow", nil)
 	wantError(t, err, database.KindDeadline, true)
 	value := []byte("mine")
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -174,7 +174,7 @@ func TestLateAnswer(t *testing.T) {
 	wantError(t, c.Put(ctx, "queued", value), database.KindDeadline, true)
 	copy(value, "XXXX")
 	close(late)
-	if got, err := c.Get(t.Context(), "quick"); err != nil || string(got) != "fast" {
+	if got, err := c.Get(t.Context(), "quick", nil); err != nil || string(got) != "fast" {
 		t.Errorf("got %q, %v, want the next call's own answer", got, err)
 	}
 }

@@ -65,7 +65,7 @@ func openOfficial(b *testing.B, endpoint string) *clientv3.Client {
 	})
 	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Second)
 	defer cancel()
-	if _, err := c.Get(ctx, "k0"); err != nil {
+	if _, err := c.Get(ctx, "k0", nil); err != nil {
 		b.Fatal(err)
 	}
 	return c

@@ -74,7 +74,7 @@ func staleReads(t *testing.T, d database.Driver, cluster *databasetest.Cluster) 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for {
-		got, err := reader.Get(ctx, "k1")
+		got, err := reader.Get(ctx, "k1", nil)
 		if err == nil && string(got) == "value" {
 			return
 		}
@@ -105,7 +105,7 @@ func loseQuorum(t *testing.T, d database.Driver, cluster *databasetest.Cluster) 
 	if sorted, ok := err.(*database.Error); !ok || !sorted.MayBeApplied { //nolint:errorlint // the contract is the type itself
 		t.Errorf("got %v, want an indeterminate error", err)
 	}
-	if got, err := c.Get(t.Context(), "k3"); err != nil || string(got) != "value" {
+	if got, err := c.Get(t.Context(), "k3", nil); err != nil || string(got) != "value" {
 		t.Errorf("stale read without quorum: got %q, %v, want %q", got, err, "value")
 	}
 	for n := 1; n <= 2; n++ {
