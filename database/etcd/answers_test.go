@@ -52,8 +52,10 @@ func TestGetAnswerKeepsTheFirstValue(t *testing.T) {
 
 // FuzzGetAnswer compares with etcd's own decoder: what that reads, ours does.
 func FuzzGetAnswer(f *testing.F) {
-	f.Add(encoded(f, &pb.RangeResponse{Header: &pb.ResponseHeader{Revision: 3}, Count: 1,
-		Kvs: []*mvccpb.KeyValue{{Key: []byte("k1"), Value: []byte("value"), Version: 7}}}))
+	f.Add(encoded(f, &pb.RangeResponse{
+		Header: &pb.ResponseHeader{Revision: 3}, Count: 1,
+		Kvs: []*mvccpb.KeyValue{{Key: []byte("k1"), Value: []byte("value"), Version: 7}},
+	}))
 	f.Add([]byte{0x12, 0x03, 0x2a, 0x01})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var want pb.RangeResponse

@@ -25,7 +25,7 @@ var (
 )
 
 // Put writes a copy of the value; the caller may use its own again. It allocates
-// nothing if the key has that very value already.
+// nothing if the key is there and its value was as long.
 func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	if err := c.enter(ctx); err != nil {
 		return err
@@ -39,11 +39,11 @@ func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, erro
 	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
-	value, ok := c.driver.store.get(key)
+	value, ok := c.driver.store.get(key, into)
 	if !ok {
 		return nil, database.ContextError(database.ErrNotFound)
 	}
-	return append(into, value...), nil
+	return value, nil
 }
 
 // Count returns the number of keys that start with prefix.

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"hash/maphash"
 	"strings"
 	"sync"
@@ -10,8 +9,10 @@ import (
 // shardCount is a power of two, well above the cores of a client machine.
 const shardCount = 64
 
+// hashedBytes at the end of a key choose its shard. Keys end with their number.
+const hashedBytes = 16
+
 // store is a map in shards, so that many clients rarely wait for each other.
-// A value in it is never changed in place: what get returned stays as it was.
 type store struct {
 	seed   maphash.Seed
 	shards [shardCount]shard
@@ -31,10 +32,10 @@ func (s *store) init() {
 }
 
 func (s *store) shard(key string) *shard {
-	return &s.shards[maphash.String(s.seed, key)%shardCount]
+	return &s.shards[maphash.String(s.seed, key[max(0, len(key)-hashedBytes):])%shardCount]
 }
 
-// put copies key and value, unless the same bytes are there already.
+// put copies key and value. A value as long as the one before takes its place.
 func (s *store) put(key string, value []byte) {
 	shard := s.shard(key)
 	shard.mu.Lock()
@@ -43,13 +44,12 @@ func (s *store) put(key string, value []byte) {
 	if !ok {
 		place = new([]byte)
 		shard.values[strings.Clone(key)] = place
-	} else if bytes.Equal(*place, value) {
-		return
 	}
-	*place = bytes.Clone(value)
+	*place = append((*place)[:0], value...)
 }
 
-func (s *store) get(key string) ([]byte, bool) {
+// get appends the value to into.
+func (s *store) get(key string, into []byte) (value []byte, found bool) {
 	shard := s.shard(key)
 	shard.mu.RLock()
 	defer shard.mu.RUnlock()
@@ -57,7 +57,7 @@ func (s *store) get(key string) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	return *place, true
+	return append(into, *place...), true
 }
 
 func (s *store) count(prefix string) int64 {

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 
 // BenchmarkCeiling is what the harness takes of a request, and the most requests
 // it can make: two clocks, the histograms, key and value, and the memory driver's
-// map behind a lock. A write to the memory driver allocates the store's own copy
-// of the value; one to no store shows what load and workload take by themselves.
+// map behind a lock. A write to no store shows what load and workload take by
+// themselves.
 func BenchmarkCeiling(b *testing.B) {
 	for _, operation := range []workload.Operation{workload.Read, workload.Write} {
 		benchmarkClients(b, string(operation), func(b *testing.B, clients int) *harness {
@@ -72,8 +72,8 @@ func benchmarkClients(b *testing.B, name string, start func(b *testing.B, client
 // noStore drops what is put.
 type noStore struct{}
 
-func (noStore) Put(context.Context, string, []byte) error   { return nil }
-func (noStore) Get(context.Context, string) ([]byte, error) { return nil, nil }
+func (noStore) Put(context.Context, string, []byte) error           { return nil }
+func (noStore) Get(context.Context, string, []byte) ([]byte, error) { return nil, nil }
 
 func TestLoadPrintsItsFootprint(t *testing.T) {
 	for _, operation := range []workload.Operation{workload.Read, workload.Write, workload.Mixed} {
