@@ -33,6 +33,7 @@ func TestConformance(t *testing.T) {
 					databasetest.Run(t, databasetest.Config{Driver: d, Endpoints: cluster.Endpoints, Consistency: consistency})
 				})
 			}
+			t.Run("figures", func(t *testing.T) { databasetest.Figures(t, d, cluster.Endpoints...) })
 			cluster.StopAll(t)
 		})
 	}

@@ -43,6 +43,9 @@ func TestMembers(t *testing.T) {
 	}, "127.0.0.7", "127.0.0.8")
 	for n := range cluster.Endpoints {
 		cluster.WaitListening(t, n)
+	}
+	databasetest.Figures(t, d, cluster.Endpoints...)
+	for n := range cluster.Endpoints {
 		cluster.Stop(t, n, 10*time.Second)
 	}
 }

@@ -29,6 +29,7 @@ func TestConformance(t *testing.T) {
 			d := newDriver(t, `{"heap": "256m", "max_value_bytes": 524288}`)
 			cluster := databasetest.StartCluster(t, d, i, hosts()...)
 			databasetest.Run(t, databasetest.Config{Driver: d, Endpoints: cluster.Endpoints})
+			t.Run("figures", func(t *testing.T) { databasetest.Figures(t, d, cluster.Endpoints...) })
 			cluster.StopAll(t)
 		})
 	}

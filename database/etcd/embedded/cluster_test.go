@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) {
 			cluster := databasetest.StartCluster(t, d, i, "127.0.0.7", "127.0.0.8", "127.0.0.9")
 			databasetest.Run(t, databasetest.Config{Driver: d, Endpoints: cluster.Endpoints})
 			t.Run("server says its version", func(t *testing.T) { wantVersion(t, d, cluster, i.Version) })
+			t.Run("figures", func(t *testing.T) { databasetest.Figures(t, d, cluster.Endpoints...) })
 			t.Run("stale reads", func(t *testing.T) { staleReads(t, d, cluster) })
 			t.Run("kill a member", databasetest.Kill{Driver: d, Cluster: cluster, Connections: 1, Consistency: "linearizable"}.Run)
 			t.Run("no quorum", func(t *testing.T) { loseQuorum(t, d, cluster) })
