@@ -144,7 +144,7 @@ func ladderCharts() []chart {
 
 // charts returns those that fit the columns.
 func charts(columns []*column) []chart {
-	all := publishedCharts()
+	all := append(publishedCharts(), causeCharts(columns)...)
 	// What explains a latency stands next to it.
 	all = slices.Insert(all, 1, toldCharts(columns)...)
 	if isLadder(columns) {

@@ -101,6 +101,7 @@ func (c *column) join() {
 	c.seconds = secondsOf(all)
 	c.own = secondsOf([]samples{c.client})
 	c.notes = slices.Concat(machineNotes(c), c.boundNote(), c.clockNotes())
+	c.sampleNotes()
 	c.check()
 }
 

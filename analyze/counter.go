@@ -9,8 +9,8 @@ import (
 	"github.com/dbtester/dbtester/result"
 )
 
-// slack is how far from a window's edge the next sample may be without a word:
-// one sampling interval and half another.
+// slack is how far from a window's edge the next sample of every second may be
+// without a word: one sampling interval and half another.
 const slack = 1500 * time.Millisecond
 
 // reading is one value of a counter that only rises.
@@ -31,16 +31,28 @@ type increase struct {
 	// missed: a window begins before the first or ends after the last reading
 	// by this much.
 	missed time.Duration
+	// slack is how much may be missed without a word.
+	slack time.Duration
 }
 
 // counterOf takes the known readings of a counter from the samples. Where only
 // deltas were recorded they are added up instead.
 func counterOf(s samples, value, delta func(*result.SystemRow) result.Number) counter {
 	var c counter
+	last, lift := -1, 0.0
 	for i := range s.rows {
-		if v := value(&s.rows[i]); v.Known() {
-			c = append(c, reading{s.at[i], float64(v)})
+		v := value(&s.rows[i])
+		if !v.Known() {
+			continue
 		}
+		// Where the delta is known although the value fell, the counter wrapped.
+		if last >= 0 && last == i-1 && delta != nil {
+			if before, d := value(&s.rows[last]), delta(&s.rows[i]); v < before && d.Known() {
+				lift += float64(before + d - v)
+			}
+		}
+		last = i
+		c = append(c, reading{s.at[i], float64(v) + lift})
 	}
 	if len(c) > 1 || delta == nil {
 		return c
@@ -64,10 +76,15 @@ func counterOf(s samples, value, delta func(*result.SystemRow) result.Number) co
 // before its start to the first at or after its end. An interval that two
 // windows share counts once.
 func (c counter) over(windows []span) increase {
-	var sum increase
+	sum := increase{slack: slack}
 	if len(c) < 2 {
 		return sum
 	}
+	at := make([]int64, len(c))
+	for i := range c {
+		at[i] = c[i].at
+	}
+	sum.slack = max(slack, usualInterval(at)*3/2)
 	windows = slices.Clone(windows)
 	slices.SortFunc(windows, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	done := 0

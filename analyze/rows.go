@@ -100,6 +100,7 @@ func addedRows(columns []*column) []row {
 		rows = append(rows, plainRow(result.RowClientTimeCovered, percent(), (*column).covered))
 	}
 	rows = append(rows, toldRows(columns)...)
+	rows = append(rows, causeRows(columns)...)
 	return append(rows,
 		row{name: result.RowClientBound, text: (*column).clientBound},
 		plainRow(result.RowFailed, requests(), (*column).failed),

@@ -103,7 +103,7 @@ func (c *column) doubt(f *findings, row, who string, in increase) {
 	if in.reset {
 		f.warnf("%s: %s: a counter of %s went backwards: the step is left out of the sum", c.name, row, who)
 	}
-	if in.missed > slack {
+	if in.missed > in.slack {
 		f.warnf("%s: %s: the samples of %s leave %.1f s of the measured window uncovered", c.name, row, who, in.missed.Seconds())
 	}
 }

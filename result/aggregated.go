@@ -48,6 +48,14 @@ const (
 	RowServerMaxHeap          = "SERVER-MAX-HEAP"
 	RowServerCollectionPause  = "SERVER-COLLECTION-PAUSE-SUM"
 
+	// What held their machines up.
+	RowServerDiskBusy    = "SERVER-MAX-DISK-UTILISATION"
+	RowServerAwait       = "SERVER-AVG-DISK-AWAIT"
+	RowServerIOStall     = "SERVER-AVG-PRESSURE-IO"
+	RowServerCPUStall    = "SERVER-AVG-PRESSURE-CPU"
+	RowServerSteal       = "SERVER-MAX-STEAL-CPU"
+	RowServerRetransmits = "SERVER-TCP-RETRANSMITS-SUM"
+
 	RowClientBound       = "CLIENT-BOUND" // also the column of the time series it sums up
 	RowFailed            = "FAILED"
 	RowIndeterminate     = "INDETERMINATE"

@@ -28,6 +28,12 @@ const (
 	ChartQuorumCommit     = "AVG-QUORUM-COMMIT-MS"
 	ChartPending          = "MAX-PENDING"
 
+	ChartDiskUtilisation = "AVG-DISK-UTILISATION"
+	ChartIOPressure      = "AVG-PRESSURE-IO"
+	ChartCPUPressure     = "AVG-PRESSURE-CPU"
+	ChartSteal           = "AVG-STEAL-CPU"
+	ChartRetransmits     = "AVG-TCP-RETRANSMITS"
+
 	ChartThroughputByClients     = "AVG-THROUGHPUT-BY-CLIENT-NUM"
 	ChartCPUByClients            = "AVG-CPU-BY-CLIENT-NUM"
 	ChartSectorsWrittenByClients = "AVG-SECTORS-WRITTEN-BY-CLIENT-NUM"
