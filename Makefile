@@ -62,6 +62,10 @@ test-faults: databases ## kill processes at random; with root also every fault a
 bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 5 minutes)
 	$(GO) run ./internal/benchpeers
 
+.PHONY: bench-agent
+bench-agent: build ## what an agent costs beside 500 processes, as a table for docs/benchmarks.md (about 16 minutes)
+	$(GO) run ./internal/benchagent
+
 .PHONY: race
 race: ## the tests under the race detector
 	$(GO) test -race ./load/... ./workload/... ./control/... ./agent/... ./internal/...

@@ -43,6 +43,10 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	"result":     {nil, []string{"github.com/jszwec/csvutil", "github.com/dustin/go-humanize"}},
 	"dbtesterpb": {nil, []string{"google.golang.org/grpc", "google.golang.org/protobuf"}},
 
+	"internal/benchagent": {
+		[]string{"dbtesterpb", "result"},
+		[]string{"google.golang.org/grpc", "github.com/prometheus/procfs", "github.com/dustin/go-humanize"},
+	},
 	"internal/benchpeers": {
 		[]string{"database", "database/etcd", "load", "workload", "internal/process", "internal/hist"},
 		[]string{"github.com/dustin/go-humanize", "golang.org/x/sync"},

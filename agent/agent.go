@@ -172,6 +172,9 @@ func Run(ctx context.Context, o Options) error {
 		return errors.Join(err, a.shutdown(ctx))
 	}
 	a.announce(listener.Addr())
+	if err := releaseStart(); err != nil {
+		a.options.Log.Info("the agent takes more memory than it needs", "cause", err)
+	}
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(listener) }()
 	select {
