@@ -61,7 +61,7 @@ func rowFields() rowFieldSet {
 	}
 	fields := reflect.ValueOf(&row).Elem()
 	for i := range fields.NumField() {
-		field, isNumber := fields.Field(i).Addr().Interface().(*result.Number)
+		field, isNumber := reflect.TypeAssert[*result.Number](fields.Field(i).Addr())
 		if !isNumber {
 			continue
 		}

@@ -60,7 +60,7 @@ func (o options) measure(ctx context.Context, interval time.Duration) (c cost, e
 	if interval > 0 {
 		args = append(args, "--interval", interval.String())
 	}
-	agent := exec.CommandContext(ctx, o.program, args...)
+	agent := exec.CommandContext(ctx, o.program, args...) //nolint:gosec // the program to measure is what we are told
 	agent.Cancel = func() error { return agent.Process.Signal(os.Interrupt) }
 	agent.WaitDelay = time.Minute
 	if err := agent.Start(); err != nil {
@@ -74,7 +74,7 @@ func (o options) measure(ctx context.Context, interval time.Duration) (c cost, e
 	if err != nil {
 		return c, err
 	}
-	defer connection.Close()
+	defer func() { err = errors.Join(err, connection.Close()) }()
 	client := dbtesterpb.NewAgentClient(connection)
 	if _, err := client.Ping(ctx, &dbtesterpb.PingRequest{}, grpc.WaitForReady(true)); err != nil {
 		return c, fmt.Errorf("reach the agent at %s: %w", o.listen, err)
