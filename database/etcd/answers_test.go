@@ -8,11 +8,11 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-func encoded(t testing.TB, m interface{ Marshal() ([]byte, error) }) []byte {
-	t.Helper()
+func encoded(tb testing.TB, m interface{ Marshal() ([]byte, error) }) []byte {
+	tb.Helper()
 	data, err := m.Marshal()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }

@@ -75,7 +75,7 @@ func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	call.request.Key = append(call.request.Key[:0], key...)
 	call.request.Value = value
 	bound := c.bounds.begin(ctx)
-	err := c.conn.Invoke(bound, methodPut, &call.request, &call.answer)
+	err := c.conn.Invoke(bound, methodPut, &call.request, &call.answer) //nolint:contextcheck // the bound is made of ctx
 	call.request.Value = nil
 	c.puts.Put(call)
 	return c.end(bound, err)
@@ -91,7 +91,7 @@ func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, erro
 	call.request.Serializable = c.serializable
 	call.answer.value = into
 	bound := c.bounds.begin(ctx)
-	err := c.conn.Invoke(bound, methodRange, &call.request, &call.answer)
+	err := c.conn.Invoke(bound, methodRange, &call.request, &call.answer) //nolint:contextcheck // the bound is made of ctx
 	value, found := call.answer.value, call.answer.found
 	call.answer = getAnswer{}
 	c.gets.Put(call)

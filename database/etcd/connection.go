@@ -100,7 +100,6 @@ func dialOptions(buffers mem.BufferPool) []grpc.DialOption {
 		grpc.WithNoProxy(),
 		grpc.WithReadBufferSize(readBufferBytes),
 		grpc.WithWriteBufferSize(writeBufferBytes),
-		grpc.WithSharedWriteBuffer(true),
 		experimental.WithBufferPool(buffers),
 		grpc.WithStaticStreamWindowSize(windowBytes),
 		grpc.WithStaticConnWindowSize(windowBytes),
@@ -135,7 +134,7 @@ func (c *client) waitReady(ctx context.Context) error {
 func (c *client) readNothing(ctx context.Context) error {
 	request := &pb.RangeRequest{Key: []byte{0}, CountOnly: true}
 	bound := c.bounds.begin(ctx)
-	return c.end(bound, c.conn.Invoke(bound, methodRange, request, &getAnswer{}))
+	return c.end(bound, c.conn.Invoke(bound, methodRange, request, &getAnswer{})) //nolint:contextcheck // the bound is made of ctx
 }
 
 // comesRight reports whether the error is one of a cluster still starting.
