@@ -78,7 +78,7 @@ func New(o Options) (*Agent, error) {
 	}
 	epoch, err := readEpoch(work)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("--dir %s: %w", o.Dir, err), work.Close())
+		return nil, errors.Join(fmt.Errorf("--dir %s: %w", o.Dir, err), work.Close(), lock.Close())
 	}
 	a.lease = newLease(o.Lease, epoch, func(epoch int64) error { return writeEpoch(work, epoch) }, a.leaseOverrun)
 	a.server = grpc.NewServer(a.serverOptions()...)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,7 @@ func (d fakeDriver) Plan(m database.Member) (database.Launch, error) {
 	}
 	if d.Port != "" {
 		l.Ports = []string{d.Port}
+		l.Env = append(l.Env, "PORT="+d.Port)
 	}
 	if d.Outside {
 		l.Files[0].Path = filepath.Join(m.DataDir, "..", "evil")
@@ -109,6 +111,18 @@ func playMember(behaviour string) int {
 		return 7
 	case "stubborn":
 		signal.Ignore(syscall.SIGINT)
+	case "family":
+		if err := makeFamily(); err != nil {
+			fmt.Println(err)
+			return 9
+		}
+	case "away": // the first of the two forks of a daemon
+		if err := playOther("stubborn", false); err != nil {
+			return 9
+		}
+		return 0
+	case "status":
+		printStatus()
 	case "chatty":
 		fmt.Println(strings.Repeat("x", chunkBytes*2))
 	}
@@ -122,11 +136,60 @@ func playMember(behaviour string) int {
 	}
 }
 
+// makeFamily leaves what a member can leave: a child in its process group, a
+// daemon in a session of its own, a port, a socket and a file.
+func makeFamily() error {
+	data := filepath.Dir(os.Getenv("STORE"))
+	config := new(net.ListenConfig)
+	if _, err := config.Listen(context.Background(), "tcp", os.Getenv("PORT")); err != nil {
+		return err
+	}
+	if _, err := config.Listen(context.Background(), "unix", filepath.Join(data, "s")); err != nil {
+		return err
+	}
+	return errors.Join(playOther("stubborn", false), playOther("away", true))
+}
+
+// playOther starts this binary in another role, and waits for its end where
+// that is part of the play.
+func playOther(behaviour string, wait bool) error {
+	cmd := exec.Command(executable()) // without a context: it is to outlive its parent
+	cmd.Env = append(os.Environ(), roleVariable+"=member "+behaviour)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: behaviour == "away" || os.Getenv(roleVariable) == "member away"}
+	if err := cmd.Start(); err != nil || !wait {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// printStatus prints what a confinement changes.
+func printStatus() {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		for _, name := range []string{"Uid", "Gid", "Groups", "NoNewPrivs"} {
+			if strings.HasPrefix(line, name+":") {
+				fmt.Println(strings.Join(strings.Fields(line), " "))
+			}
+		}
+	}
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
+	fmt.Println("files", limit.Cur, limit.Max)
+}
+
 // playAgent serves on a free port until a signal, with dir as its work folder.
+// It panics on SIGUSR1.
 func playAgent(dir string) int {
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
+	mistake := make(chan os.Signal, 1)
+	signal.Notify(mistake, syscall.SIGUSR1)
+	go func() {
+		<-mistake
+		panic("an agent's mistake")
+	}()
 	o := testOptions(dir)
+	o.noGroup = os.Getenv("NO_GROUP") != ""
 	o.Listen = "127.0.0.1:0"
 	o.Log = slog.New(slog.NewTextHandler(os.Stdout, nil))
 	if err := Run(ctx, o); err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/dbtester/dbtester/internal/process"
 )
 
-// startAgentProcess runs an agent as a process of its own and a member on it.
-func startAgentProcess(t *testing.T, dir string) (*process.Process, dbtesterpb.AgentClient, int64) {
+// runAgentProcess runs an agent as a process of its own.
+func runAgentProcess(t *testing.T, dir string, env ...string) (*process.Process, dbtesterpb.AgentClient) {
 	t.Helper()
-	log := filepath.Join(dir, "agent.log")
+	log := filepath.Join(t.TempDir(), "agent.log")
 	agent, err := process.Start(process.Spec{
-		Argv: []string{executable()}, Env: []string{roleVariable + "=agent " + dir}, Log: log,
+		Argv: []string{executable()}, Env: append(env, roleVariable+"=agent "+dir), Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,13 @@ func startAgentProcess(t *testing.T, dir string) (*process.Process, dbtesterpb.A
 		address = regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(string(text))
 		return err == nil && len(address) == 2
 	})
-	client := dbtesterpb.NewAgentClient(dial(t, address[1]))
+	return agent, dbtesterpb.NewAgentClient(dial(t, address[1]))
+}
+
+// startAgentProcess runs an agent as a process of its own and a member on it.
+func startAgentProcess(t *testing.T, dir string) (*process.Process, dbtesterpb.AgentClient, int64) {
+	t.Helper()
+	agent, client := runAgentProcess(t, dir)
 	started, err := client.Start(t.Context(), request(""))
 	if err != nil {
 		t.Fatal(err)
