@@ -37,11 +37,20 @@ func TestAnExperimentFromStartToTable(t *testing.T) {
 	for _, name := range []string{
 		result.TimeseriesFile, result.PercentileFile, result.DistributionFile, result.SummaryFile, result.ByKeyFile,
 		result.ClientMetricsFile, result.DiskSpaceFile, result.HistogramLogFile,
-		result.MemberMetricsFile(1), result.MemberMetricsFile(3), result.MemberLogFile(2),
+		result.MemberMetricsFile(1), result.MemberMetricsFile(3), result.MemberLogFile(2), result.MemberFiguresFile(2),
 	} {
 		if info, err := os.Stat(filepath.Join(dir, "etcd", name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	for _, member := range d.Members {
+		// Before and after; the run is too short for one in between.
+		if len(member.Clocks) < 2 || member.Clocks[0].Bound <= 0 || member.Clocks[0].Bound > time.Second {
+			t.Errorf("clock of member %d: %+v, want what was measured", member.Index, member.Clocks)
+		}
+	}
+	if !strings.Contains(c.stdout.String(), result.RowServerLogSyncP99) {
+		t.Error("the table lacks what the members tell of themselves")
 	}
 	for _, name := range []string{result.AggregatedCSVFile, result.AggregatedTXTFile, result.ReadmeFile, result.ReportFile, "AVG-THROUGHPUT.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
