@@ -42,7 +42,7 @@ func callerOf(ctx context.Context) string {
 func (a *Agent) gate(ctx context.Context, info *tap.Info) (context.Context, error) {
 	caller, err := a.identify(ctx)
 	if err != nil {
-		a.refusals.tell("call refused", "method", info.FullMethodName, "caller", caller, "cause", err)
+		a.refusals.tell("call refused", "method", info.FullMethodName, "caller", caller, "remote", remoteOf(ctx), "cause", err)
 		return ctx, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -77,6 +77,13 @@ func local(ctx context.Context) string {
 		return "a process of this machine"
 	}
 	return "a process of this user"
+}
+
+func remoteOf(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
+		return p.Addr.String()
+	}
+	return ""
 }
 
 // timeLimit bounds a call that is no stream. A stream lasts as long as its

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pb "github.com/dbtester/dbtester/dbtesterpb"
 	"github.com/dbtester/dbtester/internal/identity"
@@ -98,7 +100,9 @@ func (a *agentConn) reach(ctx context.Context) error {
 	first, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	info, err := a.Ping(first, &pb.PingRequest{}, grpc.WaitForReady(true))
-	if err != nil {
+	if code := status.Code(err); code == codes.PermissionDenied || code == codes.Unauthenticated {
+		return err // it was reached, and said no
+	} else if err != nil {
 		return fmt.Errorf("not reached within %v; is \"dbtester agent\" running there? %w", reachTimeout, err)
 	}
 	a.info = info

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // agents serves three agents within this process, on addresses that no other
 // test uses, and returns the experiment's list of them.
-func agents(t *testing.T) string {
+func agents(t *testing.T, change ...func(n int, o *agent.Options)) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -51,11 +51,15 @@ func agents(t *testing.T) string {
 	}
 	var addresses []string
 	for n := range 3 {
-		a, err := agent.New(agent.Options{
+		o := agent.Options{
 			Dir:      t.TempDir(),
 			Drivers:  map[string]database.Factory{"memory": memory.New},
 			Embedded: map[string]database.Installation{"memory": {Version: "1", Command: []string{self, waitVerb}}},
-		})
+		}
+		for _, change := range change {
+			change(n, &o)
+		}
+		a, err := agent.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,10 +84,10 @@ func agents(t *testing.T) string {
 }
 
 // options are those of a run of the memory store on three agents.
-func options(t *testing.T, workload string) control.Options {
+func options(t *testing.T, workload string, change ...func(n int, o *agent.Options)) control.Options {
 	t.Helper()
 	text := fmt.Sprintf("title: Run\nagents: %s\nworkload: {%s}\ndatabases:\n  - {name: memory, kind: memory, installation: embedded}\n",
-		agents(t), workload)
+		agents(t, change...), workload)
 	experiment, err := config.Parse("run.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
