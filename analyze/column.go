@@ -41,7 +41,8 @@ type member struct {
 	result.Member
 	clock   clock
 	samples samples
-	told    []told // one per figure of the database
+	told    []told  // one per figure of the database
+	asked   []int64 // when it was asked for them, on the controller's clock
 }
 
 // latencies are the merged intervals of the histogram log.
@@ -87,7 +88,7 @@ func (c *column) readMembers(r *reader) {
 		rows := readTable[result.SystemRow](r, filepath.Join(c.dir, result.MemberMetricsFile(m.Index)), perSecond)
 		joined := member{Member: m, clock: clockOf(m)}
 		joined.samples = newSamples(rows, joined.clock)
-		joined.told = c.readTold(r, m.Index, joined.clock)
+		joined.told, joined.asked = c.readTold(r, m.Index, joined.clock)
 		c.members = append(c.members, joined)
 	}
 }
@@ -100,7 +101,7 @@ func (c *column) join() {
 	}
 	c.seconds = secondsOf(all)
 	c.own = secondsOf([]samples{c.client})
-	c.notes = slices.Concat(machineNotes(c), c.boundNote(), c.clockNotes())
+	c.notes = slices.Concat(machineNotes(c), c.boundNote(), c.clockNotes(), c.silenceNotes())
 	c.sampleNotes()
 	c.check()
 }

@@ -20,10 +20,11 @@ type told struct {
 	values []result.FigureValue
 }
 
-// readTold reads the figures of a member, one told per figure of the database.
-func (c *column) readTold(r *reader, index int, clock clock) []told {
+// readTold reads the figures of a member, one told per figure of the database,
+// and when it was asked for them.
+func (c *column) readTold(r *reader, index int, clock clock) (all []told, asked []int64) {
 	if len(c.db.Figures) == 0 {
-		return nil
+		return nil, nil
 	}
 	rows := readFigures(r, filepath.Join(c.dir, result.MemberFiguresFile(index)), c.db.Figures)
 	stamps := make([]int64, len(rows))
@@ -31,7 +32,7 @@ func (c *column) readTold(r *reader, index int, clock clock) []told {
 		stamps[i] = rows[i].UnixNanosecond
 	}
 	at := clock.controller(stamps)
-	all := make([]told, len(c.db.Figures))
+	all = make([]told, len(c.db.Figures))
 	for f := range all {
 		all[f].Figure = c.db.Figures[f]
 		for _, i := range inOrder(at) {
@@ -40,7 +41,40 @@ func (c *column) readTold(r *reader, index int, clock clock) []told {
 			}
 		}
 	}
-	return all
+	return all, at
+}
+
+// manySilent is the share of asks without an answer above which a note tells
+// of them.
+const manySilent = 0.05
+
+// silenceNotes tells which members often told nothing of themselves while the
+// load ran: just then a store that is held up has no time to answer.
+func (c *column) silenceNotes() []string {
+	var notes []string
+	for i := range c.members {
+		m := &c.members[i]
+		asked, answered := c.countInWindows(m.asked), 0
+		for _, t := range m.told {
+			answered = max(answered, c.countInWindows(t.at))
+		}
+		if silent := asked - answered; float64(silent) > manySilent*float64(asked) {
+			notes = append(notes, fmt.Sprintf("member %d told nothing of itself at %d of %d asks while the load ran: the figures of the store are those of the rest",
+				m.Index, silent, asked))
+		}
+	}
+	return notes
+}
+
+// countInWindows counts the times within a measured window.
+func (c *column) countInWindows(times []int64) int {
+	n := 0
+	for _, at := range times {
+		if slices.ContainsFunc(c.stages, func(s stage) bool { return s.window.contains(at) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // readFigures returns the rows of a file of figures, up to the first line that

@@ -100,6 +100,9 @@ func TestToldFigures(t *testing.T) {
 			t.Errorf("there is a row %s, though no store tells it", name)
 		}
 	}
+	if !strings.Contains(report.Text, "note: etcd: member 2 told nothing of itself at 1 of 10 asks while the load ran") {
+		t.Errorf("no note of the gap in\n%s", report.Text)
+	}
 	if strings.Index(report.Text, result.RowServerLogSync) < strings.Index(report.Text, result.RowServerDiskSpace) {
 		t.Error("the added rows do not stand below the published ones")
 	}
