@@ -62,7 +62,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	"internal/unixsocket": {nil, []string{"golang.org/x/sys"}},
 	"internal/process":    {[]string{"internal/process/lifeline"}, []string{"golang.org/x/sys"}},
 	"internal/removal":    {nil, []string{"golang.org/x/sys"}},
-	"internal/monitor":    {[]string{"result"}, []string{"github.com/prometheus/procfs", "golang.org/x/sys"}},
+	"internal/monitor":    {[]string{"result"}, []string{"github.com/dustin/go-humanize", "github.com/prometheus/procfs", "golang.org/x/sys"}},
 
 	"internal/process/lifeline": {nil, []string{"golang.org/x/sys"}},
 

@@ -72,7 +72,7 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dir %s: %w", o.Dir, err)
 	}
-	a := &Agent{options: o, work: work, lock: lock, host: monitor.Host(), health: health.NewServer(), refusals: refusalLog{printed: o.Log.Warn}}
+	a := &Agent{options: o, work: work, lock: lock, host: monitor.Host(o.Dir), health: health.NewServer(), refusals: refusalLog{printed: o.Log.Warn}}
 	if err := a.openIdentity(); err != nil {
 		return nil, errors.Join(err, work.Close(), lock.Close())
 	}

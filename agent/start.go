@@ -5,6 +5,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"google.golang.org/grpc/codes"
@@ -153,12 +155,19 @@ func (a *Agent) startResponse(l *launch, sample monitor.Config, p *process.Proce
 		Programs:  l.provenance.programs,
 		Limits:    &dbtesterpb.Limits{OpenFiles: limits.OpenFiles, FileBytes: limits.FileBytes, CoreBytes: limits.CoreBytes},
 		User:      a.options.RunAs,
+		Files:     map[string]string{},
 	}
 	if p != nil {
 		resp.Pid, resp.HeldBy = int64(p.PID()), heldBy(p.Confined())
 	}
 	for _, f := range l.figures() {
 		resp.Figures = append(resp.Figures, &dbtesterpb.Figure{Name: f.Name, Kind: string(f.Kind), Unit: f.Unit, Meaning: string(f.Meaning)})
+	}
+	for _, word := range l.Argv {
+		resp.Command = append(resp.Command, strings.ToValidUTF8(word, "?"))
+	}
+	for _, f := range l.Files {
+		resp.Files[filepath.Base(f.Path)] = strings.ToValidUTF8(f.Content, "?")
 	}
 	for _, s := range l.Settings {
 		resp.Settings = append(resp.Settings, &dbtesterpb.Setting{Name: s.Name, Value: s.Value, Set: s.Set, Reason: s.Reason})

@@ -38,6 +38,9 @@ func (a *Agent) Ping(_ context.Context, req *dbtesterpb.PingRequest) (*dbtesterp
 			GoVersion:   a.host.Go,
 		},
 	}
+	for _, f := range a.host.Facts {
+		resp.Host.Facts = append(resp.Host.Facts, &dbtesterpb.Fact{Name: f.Name, Value: f.Value})
+	}
 	for _, o := range a.offers() {
 		resp.Installations = append(resp.Installations, &dbtesterpb.Installation{Name: o.Name, Kind: o.kind, Version: o.Version})
 	}

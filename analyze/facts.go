@@ -54,6 +54,9 @@ func machineFacts(columns []*column, m *result.Manifest) []string {
 		if h.OS+h.Kernel != "" {
 			facts = append(facts, strings.TrimSpace(oneLine(h.OS)+" (kernel "+cmp.Or(oneLine(h.Kernel), "unknown")+")"))
 		}
+		if disk := diskFact(h); disk != "" {
+			facts = append(facts, disk)
+		}
 		if h.OpenFiles > 0 {
 			facts = append(facts, fmt.Sprintf("`ulimit -n` is %d", h.OpenFiles))
 		}

@@ -21,6 +21,7 @@ type page struct {
 	Title         string
 	Status        string // "complete", or what is worst
 	Facts         []string
+	Hosts         []hostTable
 	Descriptions  []string
 	Names         []string
 	Lines         []pageLine
@@ -65,6 +66,7 @@ type pageFiles struct{ CSV, TXT string }
 // html returns the report as one page that needs nothing else.
 func (d *document) html() ([]byte, error) {
 	t, err := template.New(result.ReportFile).Funcs(template.FuncMap{
+		"command": commandLine,
 		"comma":   func(n int64) string { return comma(float64(n)) },
 		"seconds": func(s stage) string { return fmt.Sprintf("%.3f", s.window.seconds()) },
 		"rate":    func(s stage) string { return perSecondUnit().show(stageThroughput(nil, s)) },
@@ -87,6 +89,7 @@ func (d *document) page() page {
 		document: d,
 		Title:    strings.Join(uniq(d.Titles), " · "),
 		Facts:    d.facts(),
+		Hosts:    d.hostTables(),
 		Names:    d.table.names,
 		Files:    pageFiles{result.AggregatedCSVFile, result.AggregatedTXTFile},
 	}

@@ -86,6 +86,15 @@ func patient(parent context.Context, timeout, while time.Duration) (context.Cont
 	return ctx, func() { stop(); cancel() }
 }
 
+// facts are what an agent tells of its machine beside the rest.
+func facts(h *pb.Host) []result.Fact {
+	var all []result.Fact
+	for _, f := range h.GetFacts() {
+		all = append(all, result.Fact{Name: f.GetName(), Value: f.GetValue()})
+	}
+	return all
+}
+
 // member is what the manifest says of an agent before its member is started.
 func (a *agentConn) member() result.Member {
 	h := a.info.GetHost()
@@ -95,6 +104,7 @@ func (a *agentConn) member() result.Member {
 			MachineID: h.GetMachineId(), NetworkID: h.GetNetworkId(), CPUModel: h.GetCpuModel(), CPUs: int(h.GetCpus()),
 			MemoryBytes: h.GetMemoryBytes(), OS: h.GetOs(), Kernel: h.GetKernel(),
 			OpenFiles: h.GetOpenFiles(), Go: h.GetGoVersion(),
+			Facts: facts(h),
 		},
 	}
 }
@@ -103,6 +113,7 @@ func (c *cluster) started(a *agentConn, s *pb.StartResponse) {
 	m := &c.members[a.index-1]
 	m.Endpoint, m.Version, m.PID = s.GetEndpoint(), s.GetVersion(), int(s.GetPid())
 	m.Device, m.Interface = s.GetDevice(), s.GetInterface()
+	m.Command, m.Files = s.GetCommand(), s.GetFiles()
 	m.Programs, m.Limits = programs(s), limits(s)
 	m.User, m.HeldBy = s.GetUser(), s.GetHeldBy()
 	if a.index == 1 { // the members are launched alike

@@ -172,7 +172,7 @@ func (r *run) begin() error {
 		Status:        result.Running,
 		Seed:          r.Experiment.Seed,
 		Configuration: effective,
-		Controller:    monitor.Host(),
+		Controller:    monitor.Host(r.dir),
 	}
 	for _, p := range r.plans {
 		record, err := p.record()

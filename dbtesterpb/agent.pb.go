@@ -81,7 +81,7 @@ func (x MemberState_Phase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MemberState_Phase.Descriptor instead.
 func (MemberState_Phase) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{21, 0}
+	return file_agent_proto_rawDescGZIP(), []int{22, 0}
 }
 
 type MetricsRequest_Series int32
@@ -129,7 +129,7 @@ func (x MetricsRequest_Series) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MetricsRequest_Series.Descriptor instead.
 func (MetricsRequest_Series) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{22, 0}
+	return file_agent_proto_rawDescGZIP(), []int{23, 0}
 }
 
 type FetchRequest_File int32
@@ -184,7 +184,7 @@ func (x FetchRequest_File) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FetchRequest_File.Descriptor instead.
 func (FetchRequest_File) EnumDescriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{24, 0}
+	return file_agent_proto_rawDescGZIP(), []int{25, 0}
 }
 
 type PingRequest struct {
@@ -317,7 +317,9 @@ type Host struct {
 	GoVersion string `protobuf:"bytes,8,opt,name=go_version,json=goVersion,proto3" json:"go_version,omitempty"`
 	// The same for all processes that see the same network interfaces. Hosts
 	// that are network namespaces of one machine differ in it.
-	NetworkId     string `protobuf:"bytes,90,opt,name=network_id,json=networkId,proto3" json:"network_id,omitempty"`
+	NetworkId string `protobuf:"bytes,90,opt,name=network_id,json=networkId,proto3" json:"network_id,omitempty"`
+	// What else may explain a difference: the governor, the disk, system settings.
+	Facts         []*Fact `protobuf:"bytes,50,rep,name=facts,proto3" json:"facts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -415,6 +417,66 @@ func (x *Host) GetNetworkId() string {
 	return ""
 }
 
+func (x *Host) GetFacts() []*Fact {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+// Fact is one more thing about a machine.
+type Fact struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fact) Reset() {
+	*x = Fact{}
+	mi := &file_agent_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fact) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fact) ProtoMessage() {}
+
+func (x *Fact) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fact.ProtoReflect.Descriptor instead.
+func (*Fact) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Fact) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Fact) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type Installation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Plain name, such as "etcd-3.5.21" or "embedded".
@@ -427,7 +489,7 @@ type Installation struct {
 
 func (x *Installation) Reset() {
 	*x = Installation{}
-	mi := &file_agent_proto_msgTypes[3]
+	mi := &file_agent_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +501,7 @@ func (x *Installation) String() string {
 func (*Installation) ProtoMessage() {}
 
 func (x *Installation) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[3]
+	mi := &file_agent_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +514,7 @@ func (x *Installation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Installation.ProtoReflect.Descriptor instead.
 func (*Installation) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{3}
+	return file_agent_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Installation) GetName() string {
@@ -489,7 +551,7 @@ type AcquireRequest struct {
 
 func (x *AcquireRequest) Reset() {
 	*x = AcquireRequest{}
-	mi := &file_agent_proto_msgTypes[4]
+	mi := &file_agent_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -501,7 +563,7 @@ func (x *AcquireRequest) String() string {
 func (*AcquireRequest) ProtoMessage() {}
 
 func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[4]
+	mi := &file_agent_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -514,7 +576,7 @@ func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireRequest.ProtoReflect.Descriptor instead.
 func (*AcquireRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{4}
+	return file_agent_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AcquireRequest) GetKey() string {
@@ -544,7 +606,7 @@ type AcquireResponse struct {
 
 func (x *AcquireResponse) Reset() {
 	*x = AcquireResponse{}
-	mi := &file_agent_proto_msgTypes[5]
+	mi := &file_agent_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +618,7 @@ func (x *AcquireResponse) String() string {
 func (*AcquireResponse) ProtoMessage() {}
 
 func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[5]
+	mi := &file_agent_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +631,7 @@ func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireResponse.ProtoReflect.Descriptor instead.
 func (*AcquireResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{5}
+	return file_agent_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AcquireResponse) GetEpoch() int64 {
@@ -595,7 +657,7 @@ type RenewRequest struct {
 
 func (x *RenewRequest) Reset() {
 	*x = RenewRequest{}
-	mi := &file_agent_proto_msgTypes[6]
+	mi := &file_agent_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +669,7 @@ func (x *RenewRequest) String() string {
 func (*RenewRequest) ProtoMessage() {}
 
 func (x *RenewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[6]
+	mi := &file_agent_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +682,7 @@ func (x *RenewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
 func (*RenewRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{6}
+	return file_agent_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RenewRequest) GetEpoch() int64 {
@@ -638,7 +700,7 @@ type RenewResponse struct {
 
 func (x *RenewResponse) Reset() {
 	*x = RenewResponse{}
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +712,7 @@ func (x *RenewResponse) String() string {
 func (*RenewResponse) ProtoMessage() {}
 
 func (x *RenewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[7]
+	mi := &file_agent_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +725,7 @@ func (x *RenewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewResponse.ProtoReflect.Descriptor instead.
 func (*RenewResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{7}
+	return file_agent_proto_rawDescGZIP(), []int{8}
 }
 
 type ReleaseRequest struct {
@@ -675,7 +737,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +749,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[8]
+	mi := &file_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +762,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{8}
+	return file_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReleaseRequest) GetEpoch() int64 {
@@ -718,7 +780,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +792,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[9]
+	mi := &file_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +805,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{9}
+	return file_agent_proto_rawDescGZIP(), []int{10}
 }
 
 type StartRequest struct {
@@ -769,7 +831,7 @@ type StartRequest struct {
 
 func (x *StartRequest) Reset() {
 	*x = StartRequest{}
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -781,7 +843,7 @@ func (x *StartRequest) String() string {
 func (*StartRequest) ProtoMessage() {}
 
 func (x *StartRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[10]
+	mi := &file_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -794,7 +856,7 @@ func (x *StartRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRequest.ProtoReflect.Descriptor instead.
 func (*StartRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{10}
+	return file_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StartRequest) GetRun() string {
@@ -871,7 +933,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +945,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[11]
+	mi := &file_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +958,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{11}
+	return file_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Peer) GetName() string {
@@ -931,15 +993,19 @@ type StartResponse struct {
 	// Whom the member runs as; empty for the agent's own user.
 	User string `protobuf:"bytes,42,opt,name=user,proto3" json:"user,omitempty"`
 	// What holds the member's tree together: "control group", or why not.
-	HeldBy        string    `protobuf:"bytes,43,opt,name=held_by,json=heldBy,proto3" json:"held_by,omitempty"`
-	Figures       []*Figure `protobuf:"bytes,70,rep,name=figures,proto3" json:"figures,omitempty"`
+	HeldBy  string    `protobuf:"bytes,43,opt,name=held_by,json=heldBy,proto3" json:"held_by,omitempty"`
+	Figures []*Figure `protobuf:"bytes,70,rep,name=figures,proto3" json:"figures,omitempty"`
+	// How the member is launched, the program first.
+	Command []string `protobuf:"bytes,50,rep,name=command,proto3" json:"command,omitempty"`
+	// The configuration files written for it, by their names.
+	Files         map[string]string `protobuf:"bytes,51,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StartResponse) Reset() {
 	*x = StartResponse{}
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1017,7 @@ func (x *StartResponse) String() string {
 func (*StartResponse) ProtoMessage() {}
 
 func (x *StartResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1030,7 @@ func (x *StartResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartResponse.ProtoReflect.Descriptor instead.
 func (*StartResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12}
+	return file_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StartResponse) GetPid() int64 {
@@ -1044,6 +1110,20 @@ func (x *StartResponse) GetFigures() []*Figure {
 	return nil
 }
 
+func (x *StartResponse) GetCommand() []string {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *StartResponse) GetFiles() map[string]string {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
 // Figure describes a figure that the store itself keeps.
 type Figure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1061,7 +1141,7 @@ type Figure struct {
 
 func (x *Figure) Reset() {
 	*x = Figure{}
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1153,7 @@ func (x *Figure) String() string {
 func (*Figure) ProtoMessage() {}
 
 func (x *Figure) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1166,7 @@ func (x *Figure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figure.ProtoReflect.Descriptor instead.
 func (*Figure) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13}
+	return file_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Figure) GetName() string {
@@ -1132,7 +1212,7 @@ type Program struct {
 
 func (x *Program) Reset() {
 	*x = Program{}
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1224,7 @@ func (x *Program) String() string {
 func (*Program) ProtoMessage() {}
 
 func (x *Program) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1237,7 @@ func (x *Program) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Program.ProtoReflect.Descriptor instead.
 func (*Program) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14}
+	return file_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Program) GetName() string {
@@ -1200,7 +1280,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1292,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1305,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15}
+	return file_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Limits) GetOpenFiles() uint64 {
@@ -1261,7 +1341,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1273,7 +1353,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1286,7 +1366,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Setting) GetName() string {
@@ -1329,7 +1409,7 @@ type StopRequest struct {
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1341,7 +1421,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1354,7 +1434,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{17}
+	return file_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StopRequest) GetKeepData() bool {
@@ -1382,7 +1462,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1474,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1487,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{18}
+	return file_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StopResponse) GetMember() *MemberState {
@@ -1432,7 +1512,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1524,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1537,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{19}
+	return file_agent_proto_rawDescGZIP(), []int{20}
 }
 
 type StatusResponse struct {
@@ -1469,7 +1549,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1561,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1574,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{20}
+	return file_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StatusResponse) GetMember() *MemberState {
@@ -1524,7 +1604,7 @@ type MemberState struct {
 
 func (x *MemberState) Reset() {
 	*x = MemberState{}
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1616,7 @@ func (x *MemberState) String() string {
 func (*MemberState) ProtoMessage() {}
 
 func (x *MemberState) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1629,7 @@ func (x *MemberState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberState.ProtoReflect.Descriptor instead.
 func (*MemberState) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{21}
+	return file_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MemberState) GetPhase() MemberState_Phase {
@@ -1618,7 +1698,7 @@ type MetricsRequest struct {
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +1710,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +1723,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{22}
+	return file_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MetricsRequest) GetFrom() int64 {
@@ -1685,7 +1765,7 @@ type MetricsRow struct {
 
 func (x *MetricsRow) Reset() {
 	*x = MetricsRow{}
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1777,7 @@ func (x *MetricsRow) String() string {
 func (*MetricsRow) ProtoMessage() {}
 
 func (x *MetricsRow) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1790,7 @@ func (x *MetricsRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRow.ProtoReflect.Descriptor instead.
 func (*MetricsRow) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{23}
+	return file_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MetricsRow) GetNumber() int64 {
@@ -1743,7 +1823,7 @@ type FetchRequest struct {
 
 func (x *FetchRequest) Reset() {
 	*x = FetchRequest{}
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1835,7 @@ func (x *FetchRequest) String() string {
 func (*FetchRequest) ProtoMessage() {}
 
 func (x *FetchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1848,7 @@ func (x *FetchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchRequest.ProtoReflect.Descriptor instead.
 func (*FetchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{24}
+	return file_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FetchRequest) GetFile() FetchRequest_File {
@@ -1815,7 +1895,7 @@ type FetchChunk struct {
 
 func (x *FetchChunk) Reset() {
 	*x = FetchChunk{}
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1827,7 +1907,7 @@ func (x *FetchChunk) String() string {
 func (*FetchChunk) ProtoMessage() {}
 
 func (x *FetchChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1840,7 +1920,7 @@ func (x *FetchChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchChunk.ProtoReflect.Descriptor instead.
 func (*FetchChunk) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{25}
+	return file_agent_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FetchChunk) GetData() []byte {
@@ -1861,7 +1941,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x03now\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12%\n" +
 	"\x04host\x18\x03 \x01(\v2\x11.dbtester.v1.HostR\x04host\x12?\n" +
-	"\rinstallations\x18\x04 \x03(\v2\x19.dbtester.v1.InstallationR\rinstallations\"\xfe\x01\n" +
+	"\rinstallations\x18\x04 \x03(\v2\x19.dbtester.v1.InstallationR\rinstallations\"\xa7\x02\n" +
 	"\x04Host\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1b\n" +
@@ -1875,7 +1955,11 @@ const file_agent_proto_rawDesc = "" +
 	"\n" +
 	"go_version\x18\b \x01(\tR\tgoVersion\x12\x1d\n" +
 	"\n" +
-	"network_id\x18Z \x01(\tR\tnetworkId\"P\n" +
+	"network_id\x18Z \x01(\tR\tnetworkId\x12'\n" +
+	"\x05facts\x182 \x03(\v2\x11.dbtester.v1.FactR\x05facts\"0\n" +
+	"\x04Fact\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"P\n" +
 	"\fInstallation\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -1905,7 +1989,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x05epoch\x18\x1e \x01(\x03R\x05epoch\".\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04host\x18\x02 \x01(\tR\x04host\"\xfa\x02\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\"\x8b\x04\n" +
 	"\rStartResponse\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x1a\n" +
 	"\bendpoint\x18\x02 \x01(\tR\bendpoint\x12\x18\n" +
@@ -1917,7 +2001,13 @@ const file_agent_proto_rawDesc = "" +
 	"\x06limits\x18) \x01(\v2\x13.dbtester.v1.LimitsR\x06limits\x12\x12\n" +
 	"\x04user\x18* \x01(\tR\x04user\x12\x17\n" +
 	"\aheld_by\x18+ \x01(\tR\x06heldBy\x12-\n" +
-	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\"^\n" +
+	"\afigures\x18F \x03(\v2\x13.dbtester.v1.FigureR\afigures\x12\x18\n" +
+	"\acommand\x182 \x03(\tR\acommand\x12;\n" +
+	"\x05files\x183 \x03(\v2%.dbtester.v1.StartResponse.FilesEntryR\x05files\x1a8\n" +
+	"\n" +
+	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"^\n" +
 	"\x06Figure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -2018,7 +2108,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_agent_proto_goTypes = []any{
 	(MemberState_Phase)(0),        // 0: dbtester.v1.MemberState.Phase
 	(MetricsRequest_Series)(0),    // 1: dbtester.v1.MetricsRequest.Series
@@ -2026,70 +2116,74 @@ var file_agent_proto_goTypes = []any{
 	(*PingRequest)(nil),           // 3: dbtester.v1.PingRequest
 	(*PingResponse)(nil),          // 4: dbtester.v1.PingResponse
 	(*Host)(nil),                  // 5: dbtester.v1.Host
-	(*Installation)(nil),          // 6: dbtester.v1.Installation
-	(*AcquireRequest)(nil),        // 7: dbtester.v1.AcquireRequest
-	(*AcquireResponse)(nil),       // 8: dbtester.v1.AcquireResponse
-	(*RenewRequest)(nil),          // 9: dbtester.v1.RenewRequest
-	(*RenewResponse)(nil),         // 10: dbtester.v1.RenewResponse
-	(*ReleaseRequest)(nil),        // 11: dbtester.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 12: dbtester.v1.ReleaseResponse
-	(*StartRequest)(nil),          // 13: dbtester.v1.StartRequest
-	(*Peer)(nil),                  // 14: dbtester.v1.Peer
-	(*StartResponse)(nil),         // 15: dbtester.v1.StartResponse
-	(*Figure)(nil),                // 16: dbtester.v1.Figure
-	(*Program)(nil),               // 17: dbtester.v1.Program
-	(*Limits)(nil),                // 18: dbtester.v1.Limits
-	(*Setting)(nil),               // 19: dbtester.v1.Setting
-	(*StopRequest)(nil),           // 20: dbtester.v1.StopRequest
-	(*StopResponse)(nil),          // 21: dbtester.v1.StopResponse
-	(*StatusRequest)(nil),         // 22: dbtester.v1.StatusRequest
-	(*StatusResponse)(nil),        // 23: dbtester.v1.StatusResponse
-	(*MemberState)(nil),           // 24: dbtester.v1.MemberState
-	(*MetricsRequest)(nil),        // 25: dbtester.v1.MetricsRequest
-	(*MetricsRow)(nil),            // 26: dbtester.v1.MetricsRow
-	(*FetchRequest)(nil),          // 27: dbtester.v1.FetchRequest
-	(*FetchChunk)(nil),            // 28: dbtester.v1.FetchChunk
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
+	(*Fact)(nil),                  // 6: dbtester.v1.Fact
+	(*Installation)(nil),          // 7: dbtester.v1.Installation
+	(*AcquireRequest)(nil),        // 8: dbtester.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 9: dbtester.v1.AcquireResponse
+	(*RenewRequest)(nil),          // 10: dbtester.v1.RenewRequest
+	(*RenewResponse)(nil),         // 11: dbtester.v1.RenewResponse
+	(*ReleaseRequest)(nil),        // 12: dbtester.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 13: dbtester.v1.ReleaseResponse
+	(*StartRequest)(nil),          // 14: dbtester.v1.StartRequest
+	(*Peer)(nil),                  // 15: dbtester.v1.Peer
+	(*StartResponse)(nil),         // 16: dbtester.v1.StartResponse
+	(*Figure)(nil),                // 17: dbtester.v1.Figure
+	(*Program)(nil),               // 18: dbtester.v1.Program
+	(*Limits)(nil),                // 19: dbtester.v1.Limits
+	(*Setting)(nil),               // 20: dbtester.v1.Setting
+	(*StopRequest)(nil),           // 21: dbtester.v1.StopRequest
+	(*StopResponse)(nil),          // 22: dbtester.v1.StopResponse
+	(*StatusRequest)(nil),         // 23: dbtester.v1.StatusRequest
+	(*StatusResponse)(nil),        // 24: dbtester.v1.StatusResponse
+	(*MemberState)(nil),           // 25: dbtester.v1.MemberState
+	(*MetricsRequest)(nil),        // 26: dbtester.v1.MetricsRequest
+	(*MetricsRow)(nil),            // 27: dbtester.v1.MetricsRow
+	(*FetchRequest)(nil),          // 28: dbtester.v1.FetchRequest
+	(*FetchChunk)(nil),            // 29: dbtester.v1.FetchChunk
+	nil,                           // 30: dbtester.v1.StartResponse.FilesEntry
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
 }
 var file_agent_proto_depIdxs = []int32{
-	29, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
+	31, // 0: dbtester.v1.PingResponse.now:type_name -> google.protobuf.Timestamp
 	5,  // 1: dbtester.v1.PingResponse.host:type_name -> dbtester.v1.Host
-	6,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
-	30, // 3: dbtester.v1.AcquireResponse.duration:type_name -> google.protobuf.Duration
-	14, // 4: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
-	19, // 5: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
-	17, // 6: dbtester.v1.StartResponse.programs:type_name -> dbtester.v1.Program
-	18, // 7: dbtester.v1.StartResponse.limits:type_name -> dbtester.v1.Limits
-	16, // 8: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
-	24, // 9: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
-	24, // 10: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
-	0,  // 11: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
-	1,  // 12: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
-	2,  // 13: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
-	3,  // 14: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
-	7,  // 15: dbtester.v1.Agent.Acquire:input_type -> dbtester.v1.AcquireRequest
-	9,  // 16: dbtester.v1.Agent.Renew:input_type -> dbtester.v1.RenewRequest
-	11, // 17: dbtester.v1.Agent.Release:input_type -> dbtester.v1.ReleaseRequest
-	13, // 18: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
-	20, // 19: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
-	22, // 20: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
-	25, // 21: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
-	27, // 22: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
-	4,  // 23: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
-	8,  // 24: dbtester.v1.Agent.Acquire:output_type -> dbtester.v1.AcquireResponse
-	10, // 25: dbtester.v1.Agent.Renew:output_type -> dbtester.v1.RenewResponse
-	12, // 26: dbtester.v1.Agent.Release:output_type -> dbtester.v1.ReleaseResponse
-	15, // 27: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
-	21, // 28: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
-	23, // 29: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
-	26, // 30: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
-	28, // 31: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
-	23, // [23:32] is the sub-list for method output_type
-	14, // [14:23] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	7,  // 2: dbtester.v1.PingResponse.installations:type_name -> dbtester.v1.Installation
+	6,  // 3: dbtester.v1.Host.facts:type_name -> dbtester.v1.Fact
+	32, // 4: dbtester.v1.AcquireResponse.duration:type_name -> google.protobuf.Duration
+	15, // 5: dbtester.v1.StartRequest.cluster:type_name -> dbtester.v1.Peer
+	20, // 6: dbtester.v1.StartResponse.settings:type_name -> dbtester.v1.Setting
+	18, // 7: dbtester.v1.StartResponse.programs:type_name -> dbtester.v1.Program
+	19, // 8: dbtester.v1.StartResponse.limits:type_name -> dbtester.v1.Limits
+	17, // 9: dbtester.v1.StartResponse.figures:type_name -> dbtester.v1.Figure
+	30, // 10: dbtester.v1.StartResponse.files:type_name -> dbtester.v1.StartResponse.FilesEntry
+	25, // 11: dbtester.v1.StopResponse.member:type_name -> dbtester.v1.MemberState
+	25, // 12: dbtester.v1.StatusResponse.member:type_name -> dbtester.v1.MemberState
+	0,  // 13: dbtester.v1.MemberState.phase:type_name -> dbtester.v1.MemberState.Phase
+	1,  // 14: dbtester.v1.MetricsRequest.series:type_name -> dbtester.v1.MetricsRequest.Series
+	2,  // 15: dbtester.v1.FetchRequest.file:type_name -> dbtester.v1.FetchRequest.File
+	3,  // 16: dbtester.v1.Agent.Ping:input_type -> dbtester.v1.PingRequest
+	8,  // 17: dbtester.v1.Agent.Acquire:input_type -> dbtester.v1.AcquireRequest
+	10, // 18: dbtester.v1.Agent.Renew:input_type -> dbtester.v1.RenewRequest
+	12, // 19: dbtester.v1.Agent.Release:input_type -> dbtester.v1.ReleaseRequest
+	14, // 20: dbtester.v1.Agent.Start:input_type -> dbtester.v1.StartRequest
+	21, // 21: dbtester.v1.Agent.Stop:input_type -> dbtester.v1.StopRequest
+	23, // 22: dbtester.v1.Agent.Status:input_type -> dbtester.v1.StatusRequest
+	26, // 23: dbtester.v1.Agent.Metrics:input_type -> dbtester.v1.MetricsRequest
+	28, // 24: dbtester.v1.Agent.Fetch:input_type -> dbtester.v1.FetchRequest
+	4,  // 25: dbtester.v1.Agent.Ping:output_type -> dbtester.v1.PingResponse
+	9,  // 26: dbtester.v1.Agent.Acquire:output_type -> dbtester.v1.AcquireResponse
+	11, // 27: dbtester.v1.Agent.Renew:output_type -> dbtester.v1.RenewResponse
+	13, // 28: dbtester.v1.Agent.Release:output_type -> dbtester.v1.ReleaseResponse
+	16, // 29: dbtester.v1.Agent.Start:output_type -> dbtester.v1.StartResponse
+	22, // 30: dbtester.v1.Agent.Stop:output_type -> dbtester.v1.StopResponse
+	24, // 31: dbtester.v1.Agent.Status:output_type -> dbtester.v1.StatusResponse
+	27, // 32: dbtester.v1.Agent.Metrics:output_type -> dbtester.v1.MetricsRow
+	29, // 33: dbtester.v1.Agent.Fetch:output_type -> dbtester.v1.FetchChunk
+	25, // [25:34] is the sub-list for method output_type
+	16, // [16:25] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -2103,7 +2197,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

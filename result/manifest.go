@@ -85,6 +85,23 @@ type Host struct {
 	Kernel      string `json:"kernel,omitempty"`
 	OpenFiles   int64  `json:"open_files"` // soft limit on open files
 	Go          string `json:"go,omitempty"`
+	// Facts are what else may explain a difference, in a fixed order. What could
+	// not be read is not among them.
+	Facts []Fact `json:"facts,omitempty"`
+}
+
+// Names of facts that a report tells among the first.
+const (
+	FactDevice     = "data device"
+	FactDiskModel  = "data device, model"
+	FactRotational = "data device, rotational"
+	FactFileSystem = "data file system"
+)
+
+// Fact is one more thing about a machine: "cpu governor", "vm.swappiness".
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Database is one column of the table: one store under the experiment's load.
@@ -160,9 +177,14 @@ type Member struct {
 
 	Exit       string  `json:"exit,omitempty"`        // how the process ended
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"` // user + system over its life, from getrusage
-	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
-	DataBytes  int64   `json:"data_bytes,omitempty"` // size of the data directory at stop
-	LastLog    string  `json:"last_log,omitempty"`   // only when the member died
+	// Command is how the member was launched, program first, and Files are the
+	// configuration files written for it, by their names.
+	Command []string          `json:"command,omitempty"`
+	Files   map[string]string `json:"files,omitempty"`
+
+	MaxRSS    int64  `json:"max_rss_bytes,omitempty"`
+	DataBytes int64  `json:"data_bytes,omitempty"` // size of the data directory at stop
+	LastLog   string `json:"last_log,omitempty"`   // only when the member died
 }
 
 // ClockOffset is one measurement of how far an agent's clock is ahead of the

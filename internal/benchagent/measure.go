@@ -87,8 +87,15 @@ func (o options) measure(ctx context.Context, interval time.Duration) (c cost, e
 
 // sampled watches an agent with a member.
 func (c *cost) sampled(ctx context.Context, client dbtesterpb.AgentClient, pid int, interval, length time.Duration) error {
-	_, err := client.Start(ctx, &dbtesterpb.StartRequest{
-		Run: "bench", Database: "etcd", Kind: "etcd", Installation: "embedded", Index: 1,
+	lease, err := client.Acquire(ctx, &dbtesterpb.AcquireRequest{Key: "benchagent-0123456789", Holder: "benchagent"})
+	if err != nil {
+		return fmt.Errorf("take the agent's lease: %w", err)
+	}
+	renewing, stopRenewing := context.WithCancel(ctx)
+	defer stopRenewing()
+	go renew(renewing, client, lease)
+	_, err = client.Start(ctx, &dbtesterpb.StartRequest{
+		Epoch: lease.GetEpoch(), Run: "bench", Database: "etcd", Kind: "etcd", Installation: "embedded", Index: 1,
 		Cluster: []*dbtesterpb.Peer{{Name: "member-1", Host: "127.0.0.1"}},
 	})
 	if err != nil {
@@ -101,8 +108,23 @@ func (c *cost) sampled(ctx context.Context, client dbtesterpb.AgentClient, pid i
 	followed := make(chan error, 1)
 	go func() { followed <- c.follow(stream, interval) }()
 	err = c.watch(ctx, pid, length)
-	_, stopErr := client.Stop(context.WithoutCancel(ctx), &dbtesterpb.StopRequest{})
+	_, stopErr := client.Stop(context.WithoutCancel(ctx), &dbtesterpb.StopRequest{Epoch: lease.GetEpoch()})
 	return errors.Join(err, stopErr, <-followed)
+}
+
+// renew keeps the lease until ctx ends.
+func renew(ctx context.Context, client dbtesterpb.AgentClient, lease *dbtesterpb.AcquireResponse) {
+	tick := time.NewTicker(lease.GetDuration().AsDuration() / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			// One that fails shows in the member, which the agent stops.
+			_, _ = client.Renew(ctx, &dbtesterpb.RenewRequest{Epoch: lease.GetEpoch()})
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // follow takes the rows and notes how late each was. The first and the last

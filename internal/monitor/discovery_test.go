@@ -165,7 +165,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestHost(t *testing.T) {
-	host := Host()
+	host := Host(t.TempDir())
 	id, err := MachineID()
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,9 @@ import (
 	"github.com/dbtester/dbtester/result"
 )
 
-// Host describes this machine. What cannot be read stays empty or 0.
-func Host() result.Host {
+// Host describes this machine and the disk that holds the folder dir. What
+// cannot be read stays empty or 0.
+func Host(dir string) result.Host {
 	id, _ := MachineID() // empty if unknown
 	return result.Host{
 		MachineID:   id,
@@ -31,6 +32,7 @@ func Host() result.Host {
 		Kernel:      kernelRelease(),
 		OpenFiles:   openFileLimit(),
 		Go:          runtime.Version(),
+		Facts:       machineFacts("/", dir),
 	}
 }
 
