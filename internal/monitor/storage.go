@@ -3,6 +3,7 @@
 package monitor
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,9 +116,7 @@ func (f *facts) mount(m *procfs.MountInfo) {
 	f.add(result.FactFileSystem, m.FSType)
 	options := map[string]string{}
 	for _, set := range []map[string]string{m.SuperOptions, m.Options} {
-		for name, value := range set {
-			options[name] = value
-		}
+		maps.Copy(options, set)
 	}
 	var list []string
 	for name, value := range options {
