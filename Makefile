@@ -58,6 +58,11 @@ test-faults: databases ## kill processes at random; with root also every fault a
 	DBTESTER_FAULTS=1 DBTESTER_FAULTS_REPORT=$(CURDIR)/docs/faults.md DBTESTER_DATABASES=$(CURDIR)/databases \
 		$(GO) test -count=1 -v -timeout 60m -parallel 4 -run TestFaultTable ./cmd/dbtester
 
+.PHONY: lab
+lab: databases ## as root: write-100K on four hosts that are network namespaces, into docs/four-hosts.md
+	DBTESTER_HOSTS=$(CURDIR)/docs/four-hosts.md DBTESTER_DATABASES=$(CURDIR)/databases \
+		$(GO) test -count=1 -v -timeout 20m -run TestFourHosts ./cmd/dbtester
+
 .PHONY: bench-peers
 bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 5 minutes)
 	$(GO) run ./internal/benchpeers

@@ -152,7 +152,7 @@ func (l *lab) start(host string, args ...string) *labProcess {
 // startAgent starts the agent of a host and waits until it listens.
 func (l *lab) startAgent(n int, databases string) *labProcess {
 	l.t.Helper()
-	args := append(l.identify("agent-"+l.address(n)), "--allow", labController)
+	args := append(l.identify("agent-"+l.address(n)), "--allow", labController, "--lease", labLease.String())
 	a := l.start(strconv.Itoa(n), append([]string{"agent", "--listen", l.address(n) + ":3500", "--dir", l.hostDir(n), "--databases", databases}, args...)...)
 	if !a.printed.await("agent is listening", 20*time.Second, a.ended) {
 		l.t.Fatalf("agent %d does not listen; printed:\n%s", n, a.printed)
