@@ -128,10 +128,28 @@ func total(figures []float64) float64 {
 }
 
 // leaderChanges is what the member tells that has seen most of them, or what
-// all have won together where a member tells only of its own.
+// all have won together where a member tells only of its own. It counts from
+// the first answer in a window on: the election with which a cluster begins may
+// lie in the second before the load.
 func (c *column) leaderChanges() float64 {
-	changes := total(c.toldIncreases(result.MeaningLeadershipsWon, valueOf))
-	for _, seen := range c.toldIncreases(result.MeaningLeaderChanges, valueOf) {
+	since := func(meaning string) []float64 {
+		var all []float64
+		for _, figures := range c.meaning(meaning) {
+			for _, t := range figures {
+				inside := t.counter(valueOf)
+				first := 0
+				for first < len(inside) && !slices.ContainsFunc(windows(c.stages), func(w span) bool { return w.contains(inside[first].at) }) {
+					first++
+				}
+				if in := inside[first:].over(windows(c.stages)); in.known {
+					all = append(all, in.total)
+				}
+			}
+		}
+		return all
+	}
+	changes := total(since(result.MeaningLeadershipsWon))
+	for _, seen := range since(result.MeaningLeaderChanges) {
 		changes = most(changes, seen)
 	}
 	return changes
