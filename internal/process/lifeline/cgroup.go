@@ -5,7 +5,6 @@ package lifeline
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func FindParent() (string, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if own, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::"); ok {
-			return filepath.Join(mount, own), nil
+			return strings.TrimSuffix(mount+own, "/"), nil
 		}
 	}
 	return "", errors.New("this process lives in no control group of version 2")
@@ -67,7 +66,7 @@ func CreateGroup(parent, nonce string) (*Group, error) {
 	}
 	if err := unix.Mkdirat(g.parent, g.name, 0o755); err != nil {
 		g.Close()
-		return nil, &os.PathError{Op: "mkdir", Path: filepath.Join(parent, g.name), Err: err}
+		return nil, &os.PathError{Op: "mkdir", Path: parent + "/" + g.name, Err: err}
 	}
 	if g.dir, err = openGroupDir(g.parent, g.name); err != nil {
 		return nil, errors.Join(err, unix.Unlinkat(g.parent, g.name, unix.AT_REMOVEDIR))

@@ -31,7 +31,7 @@ const (
 
 // The guard lives as long as the member, beside it on the machine under test,
 // and the launcher delays its start. So their verbs are taken here, before the
-// hundreds of packages behind ours are initialised: a guard has 9 MB resident
+// hundreds of packages behind ours are initialised: a guard has 14 MB resident
 // instead of 31, of which 1 instead of 5 are its own, and a launch takes 5 ms
 // instead of 15. Nothing else may happen in an init, here or elsewhere.
 func init() { //nolint:gochecknoinits // see above
