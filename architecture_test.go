@@ -28,7 +28,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"control": {
-		[]string{"config", "database", "dbtesterpb", "load", "workload", "result", "internal/process", "internal/monitor", "internal/hist", "internal/identity", "internal/unixsocket"},
+		[]string{"config", "database", "dbtesterpb", "load", "workload", "result", "internal/process", "internal/removal", "internal/monitor", "internal/hist", "internal/identity", "internal/unixsocket"},
 		[]string{"google.golang.org/grpc", "golang.org/x/sync", "github.com/dustin/go-humanize"},
 	},
 	"agent": {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dbtester/dbtester/config"
 	"github.com/dbtester/dbtester/internal/process"
+	"github.com/dbtester/dbtester/internal/removal"
 )
 
 const (
@@ -74,32 +75,42 @@ func newLocal(out string) (*localCluster, error) {
 	if l.work, err = filepath.Abs(work); err != nil {
 		return l, fmt.Errorf("work directory: %w", err)
 	}
-	l.lock, err = lock(l.work)
+	l.lock, err = lock(l.work, os.O_CREATE)
 	return l, err
 }
 
-// sweep removes the work directories whose run is gone: their lock is free.
+// sweep removes the work directories whose run is gone: they have a lock, and
+// it is free.
 func sweep(out string) error {
 	found, err := filepath.Glob(filepath.Join(out, workPattern))
 	if err != nil {
 		return fmt.Errorf("look for old work directories: %w", err)
 	}
 	for _, dir := range found {
-		held, err := lock(dir)
+		held, err := lock(dir, 0)
 		if err != nil {
 			continue // a run is under way there, or it is none of ours
 		}
-		if err := errors.Join(os.RemoveAll(dir), held.Close()); err != nil {
+		if err := errors.Join(removeWork(dir), held.Close()); err != nil {
 			return fmt.Errorf("remove the work directory of a run that was killed: %w", err)
 		}
 	}
 	return nil
 }
 
+// removeWork deletes a work directory, unless something is mounted in it.
+func removeWork(dir string) error {
+	out, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(removal.All(out, filepath.Base(dir)), out.Close())
+}
+
 // lock takes the lock of a work directory; it is free again when this process
-// ends, however it ends.
-func lock(dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+// ends, however it ends. The flag is os.O_CREATE for a new one, or 0.
+func lock(dir string, flag int) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|flag, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
@@ -134,7 +145,7 @@ func (l *localCluster) stop(keep bool) error {
 	}
 	err := group.Wait()
 	if l.work != "" && !keep {
-		err = errors.Join(err, os.RemoveAll(l.work))
+		err = errors.Join(err, removeWork(l.work))
 	}
 	if l.lock != nil {
 		err = errors.Join(err, l.lock.Close())
