@@ -32,6 +32,9 @@ import (
 // stopped and the agent ends.
 const farewell = 2 * time.Second
 
+// renewAhead is how long before its end a certificate is worth a warning.
+const renewAhead = 14 * 24 * time.Hour
+
 var _ dbtesterpb.AgentServer = (*Agent)(nil)
 
 // An Agent serves dbtesterpb.Agent. Use [Run], or [New], [Agent.Serve] and
@@ -192,6 +195,9 @@ func (a *Agent) announce(address net.Addr) {
 	if a.source == nil {
 		return
 	}
-	a.options.Log.Info("controllers are known by certificate", "allowed", a.options.Allow,
-		"certificate", a.source.Name(), "until", a.source.Until())
+	until := a.source.Until()
+	a.options.Log.Info("controllers are known by certificate", "allowed", a.options.Allow, "certificate", a.source.Name(), "until", until)
+	if time.Until(until) < renewAhead {
+		a.options.Log.Warn("the certificate ends soon: \"dbtester certs --renew\" makes another, which is taken up without a restart", "until", until)
+	}
 }

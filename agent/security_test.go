@@ -449,6 +449,13 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		_, _ = alice.Start(t.Context(), req)
 		_, _ = alice.Stop(t.Context(), &dbtesterpb.StopRequest{})
 	}
+	// Whoever knows the key of a lease can take the lease over.
+	for _, key := range []string{canary, canary + "!"} {
+		if lease, err := alice.Acquire(t.Context(), &dbtesterpb.AcquireRequest{Key: key, Holder: "test"}); err == nil {
+			_, _ = alice.Acquire(t.Context(), &dbtesterpb.AcquireRequest{Key: "another-" + canary, Holder: "test"})
+			_, _ = alice.Release(t.Context(), &dbtesterpb.ReleaseRequest{Epoch: lease.GetEpoch()})
+		}
+	}
 	secrets := []string{canary}
 	for _, path := range []string{s.options.TLS.Key, files.Key} {
 		key, err := os.ReadFile(path)
@@ -463,7 +470,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	_ = ping(t.Context(), s.with(t, raw(t, s, identity.Files{}, nil)))
 	_ = ping(t.Context(), s.with(t, raw(t, s, s.lab.controller(t, "bob"), nil)))
 	log := s.log.String()
-	for _, want := range []string{"panic", "the former stay in use", "refused", "member started"} {
+	for _, want := range []string{"panic", "the former stay in use", "refused", "member started", "lease given"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log says nothing of %q: the test has lost its point", want)
 		}
