@@ -77,28 +77,39 @@ func rowFields() rowFieldSet {
 	return set
 }
 
+// enoughKnown is the share of a second over which a rate must be known for the
+// second to have one: a late sample leaves a short interval without.
+const enoughKnown = 0.8
+
+// meanRate weights what is known of a rate by the lengths.
+func meanRate(rows []result.SystemRow, lengths []float64, position int) float64 {
+	sum, told, whole := 0.0, 0.0, 0.0
+	for i, length := range lengths {
+		whole += length
+		if rate := reflect.ValueOf(&rows[i]).Elem().Field(position).Float(); known(rate) {
+			sum, told = sum+rate*length, told+length
+		}
+	}
+	if told <= 0 || told < enoughKnown*whole {
+		return unknown()
+	}
+	return math.Round(sum/told*1e9) / 1e9 // as exact as the clock
+}
+
 // joinRows makes one row of those of a second, each of which holds for a length
 // of time: differences are added up, rates weighted by the lengths.
 func joinRows(rows []result.SystemRow, lengths []float64, fields rowFieldSet) result.SystemRow {
 	joined := rows[len(rows)-1]
 	to := reflect.ValueOf(&joined).Elem()
-	sum := func(position int, weight func(i int) float64) float64 {
-		total := 0.0
-		for i := range rows {
-			total += reflect.ValueOf(&rows[i]).Elem().Field(position).Float() * weight(i)
-		}
-		return total
-	}
 	for _, position := range fields.deltas {
-		to.Field(position).SetFloat(sum(position, func(int) float64 { return 1 }))
-	}
-	whole := 0.0
-	for _, length := range lengths {
-		whole += length
+		sum := 0.0
+		for i := range rows {
+			sum += reflect.ValueOf(&rows[i]).Elem().Field(position).Float()
+		}
+		to.Field(position).SetFloat(sum)
 	}
 	for _, position := range fields.rates {
-		rate := sum(position, func(i int) float64 { return lengths[i] / whole })
-		to.Field(position).SetFloat(math.Round(rate*1e9) / 1e9) // as exact as the clock
+		to.Field(position).SetFloat(meanRate(rows, lengths, position))
 	}
 	joined.Interval, joined.DiskAwait = 0, result.Gap()
 	var notes []string

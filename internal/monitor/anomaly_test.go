@@ -92,7 +92,7 @@ func TestClockAndMissedSamples(t *testing.T) {
 		{"forward", 4200 * time.Millisecond, time.Second, "clock stepped +3.200 s"},
 		{"back", -2 * time.Second, time.Second, "clock stepped -3.000 s"},
 		{"missed", 3 * time.Second, 3 * time.Second, "2 samples missed"},
-		{"stopped and set", 5 * time.Second, 2 * time.Second, "clock stepped +3.000 s; 1 samples missed"},
+		{"stopped and set", 5 * time.Second, 2 * time.Second, "clock stepped +3.000 s; 1 sample missed"},
 		{"suspended", time.Hour, time.Second, "clock stepped +3599.000 s"},
 		{"late", 1400 * time.Millisecond, 1400 * time.Millisecond, ""},
 	}

@@ -161,7 +161,10 @@ func (m *Monitor) readClock(row *result.SystemRow, now time.Time) (elapsed time.
 	if step := now.Round(0).Sub(m.lastWall) - elapsed; step.Abs() >= stepNoted {
 		m.note("clock stepped %+.3f s", step.Seconds())
 	}
-	if missed := int64((elapsed+m.config.Interval/2)/m.config.Interval) - 1; missed > 0 {
+	switch missed := int64((elapsed+m.config.Interval/2)/m.config.Interval) - 1; {
+	case missed == 1:
+		m.note("1 sample missed")
+	case missed > 1:
 		m.note("%d samples missed", missed)
 	}
 	return elapsed
