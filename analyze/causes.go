@@ -47,7 +47,7 @@ func causes() []cause {
 			measure: stalled(func(r *result.SystemRow) result.Number { return r.PressureCPUSomeDelta }),
 		},
 		{
-			chart: result.ChartSteal, title: "Processor time that the hypervisor gave to others, mean of the machines",
+			chart: result.ChartSteal, title: "Stolen processor time, mean of the machines",
 			y: plainAxis("% of one core"), use: wholeMachine,
 			measure: gauge(func(r *result.SystemRow) result.Number { return r.StealCPU }),
 		},

@@ -55,8 +55,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "| agent | minutes | CPU (%% of a core) | memory, mean | memory, largest | of it its own | rows | largest lateness |\n"+
-		"|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	fmt.Fprintf(stdout, "| agent | minutes | CPU (%% of a core) | memory, mean | memory, largest | of it its own | rows | late, median | late, largest |\n"+
+		"|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, interval := range []time.Duration{0, time.Second, 100 * time.Millisecond} {
 		c, err := o.measure(ctx, interval)
 		if err != nil {

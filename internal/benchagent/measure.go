@@ -36,17 +36,21 @@ type cost struct {
 	cpu                 float64 // seconds
 	memory, largest, of uint64  // bytes, of: anonymous at the end
 	rows                int
-	late                time.Duration // the largest of a row behind its boundary
+	late                []time.Duration // of rows behind their boundaries
 }
 
 func (c cost) line(interval time.Duration) string {
-	name, rows, late := "idle", "–", "–"
+	name, rows, late, usual := "idle", "–", "–", "–"
 	if interval > 0 {
-		name, rows, late = "every "+interval.String(), humanize.Comma(int64(c.rows)), fmt.Sprintf("%.1f ms", c.late.Seconds()*1e3)
+		name, rows = "every "+interval.String(), humanize.Comma(int64(c.rows))
+		slices.Sort(c.late)
+		usual, late = milliseconds(c.late[len(c.late)/2]), milliseconds(c.late[len(c.late)-1])
 	}
-	return fmt.Sprintf("| %s | %.1f | %.3f %% | %s | %s | %s | %s | %s |", name, c.length.Minutes(),
-		c.cpu/c.length.Seconds()*100, humanize.Bytes(c.memory), humanize.Bytes(c.largest), humanize.Bytes(c.of), rows, late)
+	return fmt.Sprintf("| %s | %.1f | %.3f %% | %s | %s | %s | %s | %s | %s |", name, c.length.Minutes(),
+		c.cpu/c.length.Seconds()*100, humanize.Bytes(c.memory), humanize.Bytes(c.largest), humanize.Bytes(c.of), rows, usual, late)
 }
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1e3) }
 
 // measure starts an agent and watches it for a while. With an interval the
 // agent has a member, an etcd without load.
@@ -131,10 +135,13 @@ func renew(ctx context.Context, client dbtesterpb.AgentClient, lease *dbtesterpb
 // are when the member began and ended.
 func (c *cost) follow(stream grpc.ServerStreamingClient[dbtesterpb.MetricsRow], interval time.Duration) error {
 	column := slices.Index(result.Header[result.SystemRow](), timeColumn())
-	late := time.Duration(0)
 	for {
 		row, err := stream.Recv()
 		if errors.Is(err, io.EOF) || status.Code(err) == codes.Canceled {
+			if len(c.late) < 2 {
+				return errors.New("follow the samples: fewer than three came")
+			}
+			c.late = c.late[:len(c.late)-1] // the last is when the member ended
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("follow the samples: %w", err)
@@ -150,9 +157,8 @@ func (c *cost) follow(stream grpc.ServerStreamingClient[dbtesterpb.MetricsRow], 
 		if err != nil {
 			return fmt.Errorf("row %d of the samples: %w", row.GetNumber(), err)
 		}
-		c.late = max(c.late, late)
 		if c.rows++; c.rows > 1 {
-			late = time.Duration(at % int64(interval))
+			c.late = append(c.late, time.Duration(at%int64(interval)))
 		}
 	}
 }
