@@ -136,10 +136,34 @@ func (g *Group) End(within time.Duration) error {
 	if err := g.Kill(within); err != nil {
 		return err
 	}
-	if err := unix.Unlinkat(g.parent, g.name, unix.AT_REMOVEDIR); err != nil && !errors.Is(err, unix.ENOENT) {
+	err := unix.Unlinkat(g.parent, g.name, unix.AT_REMOVEDIR)
+	if errors.Is(err, unix.EBUSY) { // the member made groups of its own in it
+		removeBelow(g.dir)
+		err = unix.Unlinkat(g.parent, g.name, unix.AT_REMOVEDIR)
+	}
+	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "remove control group", Path: g.name, Err: err}
 	}
 	return nil
+}
+
+// removeBelow removes the empty groups in the directory of another. What cannot
+// be removed shows when that one cannot be.
+func removeBelow(dir int) {
+	fd, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	file := os.NewFile(uintptr(fd), ".")
+	names, _ := file.Readdirnames(-1)
+	_ = file.Close() // it was only read
+	for _, name := range names {
+		if below, err := openGroupDir(dir, name); err == nil {
+			removeBelow(below)
+			_ = unix.Close(below)
+			_ = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		}
+	}
 }
 
 // Kill is End without the removal.
