@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,11 @@ import (
 
 // wholeMachine is what pressure and stolen time are of.
 func wholeMachine(m *member) resource { return resource{m.Host.MachineID, "machine"} }
+
+// sockets are what TCP's own counters are of: a network namespace.
+func sockets(m *member) resource {
+	return resource{cmp.Or(m.Host.NetworkID, m.Host.MachineID), "sockets"}
+}
 
 // A cause is one such figure of the members' machines.
 type cause struct {
@@ -52,7 +58,7 @@ func causes() []cause {
 			measure: gauge(func(r *result.SystemRow) result.Number { return r.StealCPU }),
 		},
 		{
-			chart: result.ChartRetransmits, title: "TCP segments sent again, mean of the machines", y: countAxis("segments per second"), use: wholeMachine,
+			chart: result.ChartRetransmits, title: "TCP segments sent again, mean of the machines", y: countAxis("segments per second"), use: sockets,
 			measure: rate(func(r *result.SystemRow) result.Number { return r.TCPRetransmitsDelta }),
 		},
 	}
@@ -141,7 +147,7 @@ func (c *column) await() float64 {
 // retransmits sums the segments sent again over the machines.
 func (c *column) retransmits() float64 {
 	sum, any := 0.0, false
-	for _, i := range c.speakers(wholeMachine) {
+	for _, i := range c.speakers(sockets) {
 		in := counterOf(c.members[i].samples,
 			func(r *result.SystemRow) result.Number { return r.TCPRetransmits },
 			func(r *result.SystemRow) result.Number { return r.TCPRetransmitsDelta }).over(windows(c.stages))
