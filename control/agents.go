@@ -82,7 +82,10 @@ func eachAgent(agents []*agentConn, fn func(*agentConn) error) error {
 // anywhere.
 func (r *run) checkAgents(ctx context.Context) error {
 	var errs []error
-	for _, p := range r.plans {
+	for i, p := range r.plans {
+		if r.isComplete(i) {
+			continue
+		}
 		errs = append(errs, eachAgent(r.agents, func(a *agentConn) error {
 			request := r.startRequest(p, a)
 			request.CheckOnly = true

@@ -49,6 +49,9 @@ type Options struct {
 	TLS identity.Files
 	// Interval between samples of this process and its machine; a second if 0.
 	Interval time.Duration
+	// Resume is the result folder of an experiment that ended early: it is
+	// continued there. Empty for a new one.
+	Resume string
 	// KeepData leaves the members' data directories where they are.
 	KeepData bool
 	// Version of this dbtester, for the manifest.
@@ -63,12 +66,26 @@ type Options struct {
 // localHosts are where the members of a local run listen.
 func localHosts() []string { return []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"} }
 
+// nameTime is the time in a run's name.
+const nameTime = "20060102T150405Z"
+
 // Run runs the experiment and returns its result folder, which is empty if
 // nothing was started. An error that is [ErrConfiguration] means just that.
 // What was measured until an error is in the folder all the same.
 func Run(ctx context.Context, o Options) (dir string, err error) {
 	if o.Ready <= 0 {
 		o.Ready = time.Minute
+	}
+	before, err := o.earlier()
+	if err != nil {
+		return "", err
+	}
+	if before != nil {
+		defer func() { err = errors.Join(err, before.close()) }()
+		if before.manifest.Status == result.Complete {
+			newProgress(o.Progress, false).say("%s is complete: there is nothing to continue", o.Resume)
+			return before.dir, nil
+		}
 	}
 	plans, err := check(o)
 	if err != nil {
@@ -83,37 +100,67 @@ func Run(ctx context.Context, o Options) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r := &run{
-		Options: o, plans: plans, agents: agents,
-		name:   fmt.Sprintf("%s-%s", o.Experiment.Name, time.Now().UTC().Format("20060102T150405Z")),
-		key:    rand.Text(),
-		report: newProgress(o.Progress, o.Terminal),
+	r := &run{Options: o, plans: plans, agents: agents, key: rand.Text(), report: newProgress(o.Progress, o.Terminal)}
+	if before == nil {
+		defer func() { err = errors.Join(err, r.folder.close()) }()
 	}
-	defer r.releaseLeases(ctx)
+	return r.whole(ctx, before)
+}
+
+// whole runs the experiment once the agents are reached.
+func (r *run) whole(ctx context.Context, before *earlier) (dir string, err error) {
+	if before != nil {
+		r.takeUp(before)
+	} else if err := r.describe(); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, r.release(ctx)) }()
 	if err := r.acquireLeases(ctx); err != nil {
 		return "", err
 	}
-	if err := r.checkAgents(ctx); err != nil {
+	if err := r.ready(ctx, before != nil); err != nil {
 		return "", err
 	}
-	r.dir = filepath.Join(o.Out, r.name)
-	if err := makeResultDir(r.dir); err != nil {
+	if before != nil {
+		err = r.beginAgain()
+	} else {
+		err = r.makeFolder()
+	}
+	if err != nil {
 		return "", err
 	}
 	return r.dir, r.all(ctx)
 }
 
-// makeResultDir makes the folder; one that is there already is never written to.
-func makeResultDir(dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+// ready has the agents check what is to be run.
+func (r *run) ready(ctx context.Context, again bool) error {
+	if !again {
+		return r.checkAgents(ctx)
+	}
+	r.salvage(ctx)
+	if !r.Local {
+		return r.checkAgents(ctx)
+	}
+	return patiently(ctx, func() error { return r.checkAgents(ctx) })
+}
+
+// makeFolder makes the result folder, when everything is ready to begin.
+func (r *run) makeFolder() (err error) {
+	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return fmt.Errorf("make the folder for results: %w; choose another with --out", err)
 	}
-	if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("result folder %s is already there: wait a second or choose another place with --out", dir)
-	} else if err != nil {
-		return fmt.Errorf("make result folder: %w; choose another place with --out", err)
+	r.manifest.Controller = monitor.Host(r.Out)
+	r.folder, err = makeFolder(r.dir, r.manifest, r.key)
+	return err
+}
+
+// release gives the leases back, and forgets their key.
+func (r *run) release(ctx context.Context) error {
+	r.releaseLeases(ctx)
+	if r.folder == nil {
+		return nil
 	}
-	return nil
+	return r.folder.dropKey()
 }
 
 // A run is one experiment under way.
@@ -124,6 +171,7 @@ type run struct {
 	name     string // of the run, as the agents know it
 	key      string // of the agents' leases
 	dir      string
+	folder   *folder // nil until it is there
 	manifest *result.Manifest
 	report   *progress
 }
@@ -131,9 +179,6 @@ type run struct {
 // all runs one database after the other. One that fails does not cost the
 // others their results.
 func (r *run) all(ctx context.Context) error {
-	if err := r.begin(); err != nil {
-		return err
-	}
 	r.report.say("results in %s", r.dir)
 	r.reportClocks()
 	defer r.watchClocks(ctx)()
@@ -142,6 +187,9 @@ func (r *run) all(ctx context.Context) error {
 	for i, p := range r.plans {
 		if ctx.Err() != nil {
 			break
+		}
+		if r.isComplete(i) {
+			continue
 		}
 		d := &databaseRun{run: r, plan: p, record: &r.manifest.Databases[i], dir: result.DatabaseDir(r.dir, p.database.Name)}
 		if err := d.whole(ctx); err != nil {
@@ -156,8 +204,11 @@ func (r *run) all(ctx context.Context) error {
 	return r.end(ctx, failed, errors.Join(failures...))
 }
 
-// begin writes the manifest of a run that has measured nothing yet.
-func (r *run) begin() error {
+// isComplete reports whether a database was measured before.
+func (r *run) isComplete(i int) bool { return r.manifest.Databases[i].Status == result.Complete }
+
+// describe makes the manifest of a run that has measured nothing yet.
+func (r *run) describe() error {
 	effective, err := jsonOf(r.Experiment)
 	if err != nil {
 		return err
@@ -172,7 +223,7 @@ func (r *run) begin() error {
 		Status:        result.Running,
 		Seed:          r.Experiment.Seed,
 		Configuration: effective,
-		Controller:    monitor.Host(r.dir),
+		Local:         r.Local,
 	}
 	for _, p := range r.plans {
 		record, err := p.record()
@@ -181,7 +232,9 @@ func (r *run) begin() error {
 		}
 		r.manifest.Databases = append(r.manifest.Databases, record)
 	}
-	return r.manifest.Write(r.dir)
+	r.name = r.firstName()
+	r.dir = filepath.Join(r.Out, r.name)
+	return nil
 }
 
 // end closes the manifest and returns what the run ends with.

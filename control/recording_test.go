@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -117,10 +118,18 @@ func TestAFullDiskEndsTheLoadAndIsTold(t *testing.T) {
 
 func TestAResultFolderIsNeverWrittenTwice(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results", "x")
-	if err := makeResultDir(dir); err != nil {
+	f, err := makeFolder(dir, &result.Manifest{}, "key")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := makeResultDir(dir); err == nil {
+	defer func() { _ = f.close() }()
+	if _, err := makeFolder(dir, &result.Manifest{}, "key"); err == nil {
 		t.Error("a result folder that is already there was taken")
+	}
+	if _, err := lockFolder(dir); err == nil || !strings.Contains(err.Error(), "another dbtester control") {
+		t.Errorf("lock of a folder that is being written to: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(dir), newPrefix+"*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -32,9 +32,15 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "control -c FILE.yaml",
 		Short: "Run an experiment: start each database, load it, stop it, collect",
 		Example: `  dbtester control --local -c configs/quickstart.yaml
-  dbtester control -c configs/write-1M.yaml --set workload.requests=20000`,
+  dbtester control -c configs/write-1M.yaml --set workload.requests=20000
+  dbtester control --resume results/write-1M-20260102T030405Z`,
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), stdout, stderr) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.options.Resume != "" && c.Flags().Changed("out") {
+				return usageError{errors.New("--resume DIR goes on in DIR: leave --out away")}
+			}
+			return f.run(c.Context(), stdout, stderr)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVarP(&f.file, "config", "c", "", "the experiment `FILE`; its keys are in docs/config.md (required)")
@@ -44,6 +50,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVar(&f.databases, "databases", defaultDatabases, "`DIR` of installations for the agents of --local")
 	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
 	flags.DurationVar(&f.options.Interval, "interval", time.Second, intervalUsage+"; of this machine and of the agents of --local, others have their own")
+	flags.StringVar(&f.options.Resume, "resume", "", "continue the experiment of the result folder `DIR` at the first database that is not complete; -c may be left away")
 	flags.BoolVar(&f.options.KeepData, "keep-data", false, "leave the members' data directories where they are")
 	flags.BoolVar(&f.noAnalyze, "no-analyze", false, "do not make table and charts at the end")
 	f.analysis.addFlags(c)
@@ -51,10 +58,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 }
 
 func (f *controlFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if f.file == "" {
-		return usageError{errors.New("no experiment given: use -c FILE.yaml; examples are in configs/")}
-	}
-	experiment, err := config.Load(f.file, f.overrides)
+	experiment, err := f.experiment()
 	if err != nil {
 		return usageError{err}
 	}
@@ -76,6 +80,18 @@ func (f *controlFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	f.analysis.failIfClientBound = f.analysis.failIfClientBound && err == nil // a failure outweighs it
 	// What an interrupted run has measured is analysed too.
 	return errors.Join(err, f.analysis.print(context.WithoutCancel(ctx), []string{dir}, ""))
+}
+
+// experiment is that of the file, or of the result folder that is continued.
+func (f *controlFlags) experiment() (*config.Experiment, error) {
+	switch {
+	case f.file != "":
+		return config.Load(f.file, f.overrides)
+	case f.options.Resume != "":
+		return control.ExperimentOf(f.options.Resume, f.overrides)
+	default:
+		return nil, errors.New("no experiment given: use -c FILE.yaml; examples are in configs/")
+	}
 }
 
 func isTerminal(w io.Writer) bool {
