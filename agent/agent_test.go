@@ -34,6 +34,9 @@ func TestWholeLife(t *testing.T) {
 		started.GetInterface() != "lo" || len(started.GetSettings()) != 1 || !started.GetSettings()[0].GetSet() {
 		t.Errorf("Start = %v", started)
 	}
+	if len(started.GetCommand()) != 1 || started.GetFiles()["fake.conf"] != "token=run-1-fake-db\n" {
+		t.Errorf("launched by %q with %q: want the program and its one file", started.GetCommand(), started.GetFiles())
+	}
 	a.awaitLog(t, "ready")
 	if got := a.status(t); got.GetPhase() != dbtesterpb.MemberState_PHASE_RUNNING || got.GetPid() != started.GetPid() || got.GetExit() != "" {
 		t.Errorf("Status = %v", got)
