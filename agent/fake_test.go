@@ -194,6 +194,7 @@ func playAgent(dir string) int {
 	}()
 	o := testOptions(dir)
 	o.noGroup = os.Getenv("NO_GROUP") != ""
+	o.Lease, _ = time.ParseDuration(os.Getenv("LEASE")) // 0, the default, if it is not set
 	o.Listen = "127.0.0.1:0"
 	o.Log = slog.New(slog.NewTextHandler(os.Stdout, nil))
 	if err := Run(ctx, o); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -345,4 +346,34 @@ func TestOnlyKeptFilesAreFetched(t *testing.T) {
 		_, err = stream.Recv()
 	}
 	wantStatus(t, err, codes.NotFound, "run-1", "fetch the file")
+}
+
+// TestASuspendedAgentLetsNoTwoControllersIn stops the agent for longer than its
+// lease: who held it before may not go on once another has it.
+func TestASuspendedAgentLetsNoTwoControllersIn(t *testing.T) {
+	process, client := runAgentProcess(t, t.TempDir(), "LEASE=1s")
+	started, err := client.Start(t.Context(), request(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := syscall.Kill(process.PID(), signal); err != nil {
+			t.Fatal(err)
+		}
+		if signal == syscall.SIGSTOP {
+			select {
+			case <-time.After(1500 * time.Millisecond):
+			case <-t.Context().Done():
+			}
+		}
+	}
+	_, renewed := client.Renew(t.Context(), &dbtesterpb.RenewRequest{Epoch: 1})
+	other, err := client.Acquire(t.Context(), &dbtesterpb.AcquireRequest{Key: otherKey})
+	if err != nil || other.GetEpoch() != 2 {
+		t.Errorf("Acquire = %v, %v", other, err)
+	}
+	wantStatus(t, renewed, codes.Aborted, "epoch 1", "not heard of")
+	awaitGone(t, started.GetPid())
+	_, err = client.Stop(t.Context(), &dbtesterpb.StopRequest{Epoch: 1})
+	wantStatus(t, err, codes.Aborted, "epoch 1")
 }

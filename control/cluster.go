@@ -27,6 +27,9 @@ const (
 	lostAfter = 5 * time.Second
 )
 
+// errNobodyLeft ends a load.
+var errNobodyLeft = errors.New("no member is left to answer")
+
 // A cluster is the members of one database while they run.
 type cluster struct {
 	run     *run
@@ -48,13 +51,14 @@ type cluster struct {
 	died     chan struct{}   // closed at the first death
 	lost     []chan struct{} // for each agent, closed when it died or cannot be reached
 	gone     map[int]bool    // indexes of members that died, and of all that are lost
+	empty    chan struct{}   // closed when all are gone
 	feeds    []*feed         // all series of all members
 }
 
 // startCluster starts all members at once and follows their metrics. Whatever
 // it returns must be stopped.
 func startCluster(ctx context.Context, r *run, p plan, dir string) (*cluster, error) {
-	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), gone: map[int]bool{}}
+	c := &cluster{run: r, plan: p, dir: dir, members: make([]result.Member, len(r.agents)), died: make(chan struct{}), gone: map[int]bool{}, empty: make(chan struct{})}
 	r.measureClocks(ctx, clockFresh)
 	c.begun = time.Now().UnixNano()
 	for i, a := range r.agents {
@@ -220,7 +224,7 @@ func (c *cluster) leaseLost(a *agentConn) {
 
 func (c *cluster) memberGone(a *agentConn, why error) {
 	c.mu.Lock()
-	c.gone[a.index] = true
+	c.leave(a)
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("agent %s: %w", a.address, why))
 }
@@ -229,17 +233,43 @@ func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
 	m := &c.members[a.index-1]
 	c.mu.Lock()
 	m.Exit, m.LastLog = s.GetExit(), s.GetLastLog()
-	c.gone[a.index] = true
+	c.leave(a)
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("%s on %s died: %s; its last lines:\n%s", m.Name, a.address, s.GetExit(), s.GetLastLog()))
 }
 
 func (c *cluster) loseAgent(a *agentConn, err error) {
 	c.mu.Lock()
-	c.gone[a.index] = true
+	c.leave(a)
 	close(c.lost[a.index-1])
 	c.mu.Unlock()
 	c.reportDeath(fmt.Errorf("agent %s died or cannot be reached, and its member with it: %w", a.address, plain(err)))
+}
+
+// leave notes that a member is gone; the lock is the caller's.
+func (c *cluster) leave(a *agentConn) {
+	c.gone[a.index] = true
+	if len(c.gone) == len(c.members) {
+		select {
+		case <-c.empty:
+		default:
+			close(c.empty)
+		}
+	}
+}
+
+// untilEmpty returns a context that ends when the last member is gone: nobody
+// is left to answer a request.
+func (c *cluster) untilEmpty(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-c.empty:
+			cancel(errNobodyLeft)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
 }
 
 func (c *cluster) isLost(a *agentConn) bool {

@@ -89,6 +89,9 @@ func (d *databaseRun) drive(ctx context.Context) error {
 		return err
 	}
 	loadErr := d.load(ctx, endpoints)
+	if errors.Is(loadErr, errNobodyLeft) {
+		return loadErr
+	}
 	return errors.Join(loadErr, d.countKeys(ctx))
 }
 
@@ -236,10 +239,15 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, step confi
 	if err := d.writeManifest(); err != nil {
 		return errors.Join(err, conns.close())
 	}
-	outcome, err := l.Run(ctx, load.Stage{
+	manned, cancel := d.cluster.untilEmpty(ctx)
+	defer cancel()
+	outcome, err := l.Run(manned, load.Stage{
 		Number: i + 1, Ops: d.ops(conns, clients, d.plan.workload.Op), Requests: step.Requests, Duration: step.Duration,
 		Rate: step.Rate, Arrival: load.Arrival(w.Arrival), Seed: d.Experiment.Seed,
 	})
+	if errors.Is(context.Cause(manned), errNobodyLeft) {
+		err = errors.Join(errNobodyLeft, err)
+	}
 	s := &d.stages[i]
 	s.Start, s.End, s.Planned = outcome.Start.UnixNano(), outcome.End.UnixNano(), outcome.Planned
 	s.OK, s.Failed, s.Indeterminate, s.Unsent = outcome.OK, outcome.Failed, outcome.Indeterminate, outcome.Unsent

@@ -54,7 +54,8 @@ func makeFolder(dir string, m *result.Manifest, key string) (*folder, error) {
 	return f, nil
 }
 
-// sweepNew removes folders whose run was killed while it made them.
+// sweepNew removes folders whose run was killed while it made them: of what is
+// in them only the files that such a run writes.
 func sweepNew(parent string) error {
 	found, err := filepath.Glob(filepath.Join(parent, newPrefix+"*"))
 	if err != nil {
@@ -65,8 +66,11 @@ func sweepNew(parent string) error {
 		if err != nil {
 			continue // another run is making it
 		}
-		if err := errors.Join(os.RemoveAll(dir), f.close()); err != nil {
-			return fmt.Errorf("remove a result folder that was not finished: %w", err)
+		for _, name := range []string{result.ManifestFile, result.ManifestFile + ".tmp", result.LeaseKeyFile, ""} {
+			_ = os.Remove(filepath.Join(dir, name)) // what holds more is not ours, and stays
+		}
+		if err := f.close(); err != nil {
+			return fmt.Errorf("look for result folders that were not finished: %w", err)
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func TestAKilledRunIsResumed(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.Wait()
-			before := filesOf(t, filepath.Join(dir, "first"))
+			before := rowsIn(filepath.Join(dir, "first"))
 			complete := completeIn(dir)
 
 			again := dbtester(t, "control", "--resume", dir)
@@ -73,7 +73,7 @@ func TestAKilledRunIsResumed(t *testing.T) {
 			}
 			again.nothingLeft()
 			checkResumed(t, dir, want, test.aside)
-			if complete > 0 && !cmp.Equal(before, filesOf(t, filepath.Join(dir, "first"))) {
+			if complete > 0 && before != rowsIn(filepath.Join(dir, "first")) {
 				t.Error("a database that was complete was touched")
 			}
 			if !strings.Contains(again.stdout.String(), "1,500") {
@@ -235,13 +235,15 @@ func completeIn(dir string) (n int) {
 	return n
 }
 
-// filesOf lists what is in a folder.
+// filesOf lists what is in a folder, without the charts: which there are
+// depends on whether the machine had anything to show.
 func filesOf(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	files := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(dir, path)
-		if relErr == nil {
+		chart := !strings.Contains(rel, "/") && (strings.HasSuffix(rel, ".svg") || strings.HasSuffix(rel, ".csv"))
+		if relErr == nil && !chart {
 			files[rel] = true
 		}
 		return err
