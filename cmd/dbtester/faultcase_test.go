@@ -66,7 +66,9 @@ type faultCase struct {
 	moment  moment
 	store   store
 	control *labProcess
+	began   time.Time
 	struck  time.Time
+	times   []string // how far it had come when
 	took    time.Duration
 	outcome string
 	note    string
@@ -86,7 +88,7 @@ databases:
 
 // run runs the case and checks everything that holds for all of them.
 func (c *faultCase) run() {
-	began := time.Now()
+	c.began = time.Now()
 	c.must(os.WriteFile(filepath.Join(c.dir, "fault.yaml"), fmt.Appendf(nil, faultLoad, c.store.line), 0o600))
 	if c.fault.prepare != nil {
 		c.fault.prepare(c)
@@ -110,30 +112,39 @@ func (c *faultCase) run() {
 		c.awaitMoment()
 		c.strike()
 	}
-	if !c.control.endsWithin(caseDeadline - time.Since(began)) {
+	if !c.control.endsWithin(caseDeadline - time.Since(c.began)) {
 		c.t.Errorf("control hangs; printed:\n%s", c.control.printed)
 		c.must(c.control.signal(syscall.SIGKILL))
 		<-c.control.ended
 	}
+	c.mark("control has ended")
 	c.judge()
 	c.clientRows()
 	c.vanished()
+	c.mark("members are gone")
 	if c.fault.heal != nil {
 		c.fault.heal(c)
 	}
 	c.endAgents()
+	c.mark("agents have ended")
 	c.nothingLeft()
 	c.nothingLost()
-	c.took = time.Since(began)
-	if c.t.Failed() {
-		c.t.Logf("control printed:\n%s", c.control.printed)
+	c.took = time.Since(c.began)
+	if c.t.Failed() || os.Getenv(faultsEnv) == "verbose" {
+		c.t.Logf("control printed:\n%s", c.control.printed.whens())
 		for n, a := range c.agents {
-			c.t.Logf("agent %d printed:\n%s", n+1, a.printed)
+			c.t.Logf("agent %d printed:\n%s", n+1, a.printed.whens())
 		}
 	}
 }
 
+// mark notes when the case had come how far, for who wonders where the time went.
+func (c *faultCase) mark(what string) {
+	c.times = append(c.times, fmt.Sprintf("%s at %.1f s", what, time.Since(c.began).Seconds()))
+}
+
 func (c *faultCase) strike() {
+	c.mark("struck")
 	c.struck = time.Now()
 	c.fault.strike(c)
 }

@@ -229,6 +229,7 @@ func (s store) isMember(p proc) bool {
 type printout struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
+	timed   bytes.Buffer // the same, each piece with its time
 	arrived chan struct{} // closed, and replaced, with each write
 }
 
@@ -237,7 +238,15 @@ func (w *printout) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	close(w.arrived)
 	w.arrived = make(chan struct{})
+	fmt.Fprintf(&w.timed, "%s %s", time.Now().UTC().Format("15:04:05.000"), p)
 	return w.text.Write(p)
+}
+
+// whens is what was printed, and when.
+func (w *printout) whens() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.timed.String()
 }
 
 func (w *printout) String() string {

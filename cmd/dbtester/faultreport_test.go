@@ -74,7 +74,8 @@ func (r *faultReport) add(t *testing.T, order int, c *faultCase) {
 	case t.Failed():
 		row.passed = "NO"
 	}
-	t.Logf("%s, %s, %s: %s (want %s) in %.1f s", row.fault, row.moment, row.store, row.seen, row.expected, row.took.Seconds())
+	t.Logf("%s, %s, %s: %s (want %s) in %.1f s: %s", row.fault, row.moment, row.store, row.seen, row.expected, row.took.Seconds(),
+		strings.Join(c.times, ", "))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rows = append(r.rows, row)
