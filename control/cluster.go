@@ -238,8 +238,13 @@ func (c *cluster) memberDied(a *agentConn, s *pb.MemberState) {
 	c.reportDeath(fmt.Errorf("%s on %s died: %s; its last lines:\n%s", m.Name, a.address, s.GetExit(), s.GetLastLog()))
 }
 
+// loseAgent gives an agent up and reports it, once.
 func (c *cluster) loseAgent(a *agentConn, err error) {
 	c.mu.Lock()
+	if c.isLost(a) {
+		c.mu.Unlock()
+		return
+	}
 	c.leave(a)
 	close(c.lost[a.index-1])
 	c.mu.Unlock()
@@ -338,10 +343,19 @@ func (c *cluster) stopMember(ctx context.Context, a *agentConn) (*pb.StopRespons
 		case <-ctx.Done():
 		}
 	}()
+	var silent time.Time // since when it cannot be reached
 	for {
+		asked := time.Now()
 		s, err := a.Stop(ctx, &pb.StopRequest{KeepData: c.run.KeepData, Epoch: a.lease.current()})
 		if status.Code(err) != codes.Unavailable || lost == nil {
 			return s, err
+		}
+		if silent.IsZero() || time.Since(asked) > lostAfter { // it was reached, and ending its member
+			silent = time.Now()
+		}
+		if time.Since(silent) > lostAfter {
+			c.loseAgent(a, err) // nobody watches an agent whose start was not answered
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
