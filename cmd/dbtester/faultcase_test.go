@@ -72,7 +72,8 @@ type faultCase struct {
 	took    time.Duration
 	outcome string
 	note    string
-	files   []string // what fills a disk
+	files   []string        // what fills a disk
+	later   []chan struct{} // closed when what strike does later is done
 }
 
 func (c *faultCase) out() string { return filepath.Join(c.dir, "results") }
@@ -120,6 +121,9 @@ func (c *faultCase) run() {
 	c.mark("control has ended")
 	c.judge()
 	c.clientRows()
+	for _, done := range c.later {
+		<-done // who is stopped can end nothing
+	}
 	c.vanished()
 	c.mark("members are gone")
 	if c.fault.heal != nil {

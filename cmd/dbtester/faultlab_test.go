@@ -229,7 +229,7 @@ func (s store) isMember(p proc) bool {
 type printout struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
-	timed   bytes.Buffer // the same, each piece with its time
+	timed   bytes.Buffer  // the same, each piece with its time
 	arrived chan struct{} // closed, and replaced, with each write
 }
 

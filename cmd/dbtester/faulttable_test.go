@@ -168,13 +168,7 @@ func (c *faultCase) after(d time.Duration, do func()) {
 		defer close(done)
 		do()
 	})
-	heal := c.fault.heal
-	c.fault.heal = func(c *faultCase) {
-		<-done
-		if heal != nil {
-			heal(c)
-		}
-	}
+	c.later = append(c.later, done)
 }
 
 // freeze stops a process for a time.
