@@ -51,6 +51,7 @@ func newControl(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVar(&f.options.Out, "out", "results", "`DIR` in which the result folder is made")
 	flags.DurationVar(&f.options.Interval, "interval", time.Second, intervalUsage+"; of this machine and of the agents of --local, others have their own")
 	flags.StringVar(&f.options.Resume, "resume", "", "continue the experiment of the result folder `DIR` at the first database that is not complete; -c may be left away")
+	flags.DurationVar(&f.options.Ready, "ready", time.Minute, "`TIME` within which every member of a cluster must answer")
 	flags.BoolVar(&f.options.KeepData, "keep-data", false, "leave the members' data directories where they are")
 	flags.BoolVar(&f.noAnalyze, "no-analyze", false, "do not make table and charts at the end")
 	f.analysis.addFlags(c)

@@ -35,9 +35,12 @@ const (
 
 // Times of a case.
 const (
-	labLease     = 5 * time.Second  // the agents'
-	goneWithin   = 10 * time.Second // what died takes its own with it
-	caseDeadline = 150 * time.Second
+	labLease   = 5 * time.Second  // the agents'
+	goneWithin = 10 * time.Second // what died takes its own with it
+	// labReady is longer than is usual: several clusters start at once, and
+	// ZooKeeper asks for votes ever less often.
+	labReady     = 2 * time.Minute
+	caseDeadline = 4 * time.Minute
 )
 
 // A fault is what is done to a run.
@@ -95,7 +98,7 @@ func (c *faultCase) run() {
 		c.fault.prepare(c)
 	}
 	databases := installed(c.t)
-	args := []string{"control", "-c", "fault.yaml", "--out", c.out(), "--no-analyze"}
+	args := []string{"control", "-c", "fault.yaml", "--out", c.out(), "--no-analyze", "--ready", labReady.String()}
 	if c.fault.local {
 		args = append(args, "--local", "--databases", databases)
 	} else {
@@ -163,7 +166,7 @@ func (c *faultCase) awaitMoment() {
 	case atStop:
 		come = c.control.printed.await(": stopping", caseDeadline, c.control.ended)
 	case underLoad:
-		come = within(90*time.Second, func() bool {
+		come = within(labReady+30*time.Second, func() bool {
 			select {
 			case <-c.control.ended:
 				return true
