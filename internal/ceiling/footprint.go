@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -58,6 +59,9 @@ func (o loadOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
+	if err := o.settle(ctx, h); err != nil {
+		return err
+	}
 	began := time.Now()
 	outcome, err := h.load(ctx, o.requests)
 	if err != nil {
@@ -68,6 +72,22 @@ func (o loadOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	return json.NewEncoder(stdout).Encode(f)
+}
+
+// settled is after how many garbage collections the heap has the size that the
+// collector lets it have: a load of a third of a second sees none.
+const settled = 4
+
+// settle sends requests, as a warm-up does, until the heap has its size. What is
+// measured after it can only be what the number of requests adds.
+func (o loadOptions) settle(ctx context.Context, h *harness) error {
+	var memory runtime.MemStats
+	for runtime.ReadMemStats(&memory); memory.NumGC < settled; runtime.ReadMemStats(&memory) {
+		if _, err := h.load(ctx, int64(o.clients)*100); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // residentBytes returns the memory of this process that is resident, and the
