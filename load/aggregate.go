@@ -13,7 +13,7 @@ import (
 const maxBuckets = 1000
 
 // An aggregate sums up what the recorders of a load hand over, by second and
-// by sequence number. Recorders come a hundred samples at a time, so its mutex
+// by sequence number. Recorders come some samples at a time, so its mutex
 // is off the path of a request.
 type aggregate struct {
 	mu       sync.Mutex
@@ -31,7 +31,8 @@ type aggregate struct {
 
 // An interval is one second, or the sum of many.
 type interval struct {
-	service, response     *hist.Histogram
+	service               *hist.Histogram
+	response              *hist.Histogram // nil until an open loop's first request
 	failed, indeterminate int64
 	late                  int64
 }
@@ -53,7 +54,15 @@ func newAggregate(requests int64, c clock) *aggregate {
 }
 
 func newInterval() *interval {
-	return &interval{service: hist.New(), response: hist.New()}
+	return &interval{service: hist.New()}
+}
+
+// responses returns the histogram of an open loop's response times.
+func (in *interval) responses() *hist.Histogram {
+	if in.response == nil {
+		in.response = hist.New()
+	}
+	return in.response
 }
 
 // setOpen tells that the samples to come have a response time of their own.
@@ -78,7 +87,7 @@ func (a *aggregate) addOne(s *sample) {
 	in := a.second(s.end)
 	in.service.Record(s.service)
 	if a.open {
-		in.response.Record(s.response)
+		in.responses().Record(s.response)
 		if s.response-s.service > LateAfter {
 			in.late++
 		}
@@ -137,7 +146,9 @@ func (a *aggregate) take(unix int64) *interval {
 
 func (a *aggregate) release(in *interval) {
 	in.service.Reset()
-	in.response.Reset()
+	if in.response != nil {
+		in.response.Reset()
+	}
 	in.failed, in.indeterminate, in.late = 0, 0, 0
 	a.mu.Lock()
 	defer a.mu.Unlock()

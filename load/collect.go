@@ -80,7 +80,9 @@ func (r *run) emit(unix int64, full bool) {
 	r.sent.indeterminate += in.indeterminate
 	r.sent.late += in.late
 	r.total.service.Merge(in.service)
-	r.total.response.Merge(in.response)
+	if in.response != nil {
+		r.total.responses().Merge(in.response)
+	}
 	if r.options.Sink == nil {
 		return
 	}
@@ -102,7 +104,7 @@ func (r *run) emit(unix int64, full bool) {
 
 func (r *run) responseOf(in *interval) *hist.Histogram {
 	if r.stage.Rate > 0 {
-		return in.response
+		return in.responses()
 	}
 	return in.service
 }

@@ -14,7 +14,7 @@ type sample struct {
 	service, response time.Duration
 }
 
-const ringSize = 32 // samples; a power of two
+const ringSize = 16 // samples; a power of two
 
 // A recorder takes the samples of one worker. The worker appends to a ring
 // without a lock; whoever empties the ring into the aggregate, the worker when

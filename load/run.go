@@ -64,7 +64,7 @@ func (l *Load) Service() *hist.Histogram { return l.total.service }
 
 // Response returns the response times of all ok requests until now.
 func (l *Load) Response() *hist.Histogram {
-	if l.total.response.Count() == 0 {
+	if l.total.response == nil || l.total.response.Count() == 0 {
 		return l.total.service
 	}
 	return l.total.response
