@@ -3,11 +3,12 @@
 package process
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -62,41 +63,29 @@ type guarded struct {
 	released bool
 }
 
-// confine makes the control group and starts the guard.
+// confine starts the guard, which makes the control group.
 func confine(c *Confinement) (*guarded, error) {
 	g := &guarded{nonce: c.Nonce, ended: make(chan struct{})}
-	if err := g.enterGroup(c.NoGroup); err != nil {
+	parent, err := "", errors.New("not wanted")
+	if !c.NoGroup {
+		parent, err = lifeline.FindParent()
+	}
+	if err != nil {
 		g.told.Ungrouped = err.Error()
 	}
-	err := g.startGuard()
-	if err == nil {
+	if err = g.startGuard(parent); err == nil {
 		return g, nil
 	}
 	err = fmt.Errorf("start the guard: %w", err)
 	if g.guard == nil {
-		return nil, errors.Join(err, g.removeGroup())
+		return nil, err
 	}
 	return nil, errors.Join(err, g.release())
 }
 
-func (g *guarded) enterGroup(never bool) error {
-	if never {
-		return errors.New("not wanted")
-	}
-	parent, err := lifeline.FindParent()
-	if err != nil {
-		return err
-	}
-	if g.group, err = lifeline.CreateGroup(parent, g.nonce); err != nil {
-		return err
-	}
-	g.told.Group = filepath.Join(parent, g.group.Name())
-	return nil
-}
-
 // startGuard returns when the guard is up, so that signals to its process
 // group leave it alone.
-func (g *guarded) startGuard() error {
+func (g *guarded) startGuard(parent string) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -109,19 +98,9 @@ func (g *guarded) startGuard() error {
 	}
 	// The child's copies are made at the fork.
 	defer func() { _, _ = null.Close(), theirs.Close() }()
-	files, name := []*os.File{null, null, null, theirs}, ""
-	if g.group != nil {
-		name = g.group.Name()
-		dir, parent, err := g.group.Files()
-		if err != nil {
-			return errors.Join(err, g.life.Close())
-		}
-		defer func() { _, _ = dir.Close(), parent.Close() }()
-		files = append(files, dir, parent)
-	}
-	arguments := append([]string{os.Args[0]}, lifeline.GuardArgs(g.nonce, name)...)
+	arguments := append([]string{os.Args[0]}, lifeline.GuardArgs(g.nonce, parent)...)
 	g.guard, err = os.StartProcess(selfPath, arguments, &os.ProcAttr{ //nolint:gosec // this very program
-		Dir: "/", Env: []string{}, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {
 		return errors.Join(err, g.life.Close())
@@ -130,10 +109,11 @@ func (g *guarded) startGuard() error {
 		awaitZombie(g.guard.Pid)
 		close(g.ended)
 	}()
-	return g.awaitReady()
+	return g.awaitReady(parent)
 }
 
-func (g *guarded) awaitReady() error {
+// awaitReady returns when the guard says that it is up, and opens the group it made.
+func (g *guarded) awaitReady(parent string) error {
 	wait := unix.NsecToTimeval(int64(guardReady))
 	raw, err := g.life.SyscallConn()
 	if err != nil {
@@ -144,9 +124,23 @@ func (g *guarded) awaitReady() error {
 	}); ctlErr != nil || err != nil {
 		return errors.Join(ctlErr, err)
 	}
-	if _, err := io.ReadFull(g.life, make([]byte, 1)); err != nil {
+	words := bufio.NewReader(g.life)
+	word, err := words.ReadByte()
+	if err != nil {
 		return fmt.Errorf("it does not come up: %w", err)
 	}
+	switch {
+	case word == lifeline.Ungrouped:
+		why, err := words.ReadString('\n')
+		g.told.Ungrouped = strings.TrimSuffix(why, "\n")
+		return err
+	case parent == "":
+		return nil
+	}
+	if g.group, err = lifeline.OpenGroup(parent, g.nonce); err != nil {
+		return err
+	}
+	g.told.Group = filepath.Join(parent, g.group.Name())
 	return nil
 }
 

@@ -108,18 +108,6 @@ func (g *Group) Name() string { return g.name }
 // Dir returns the open directory of the group, which stays the group's.
 func (g *Group) Dir() int { return g.dir }
 
-// Files returns copies of the open directories of the group and of the one it
-// stands in, as a guard takes them. They are the caller's to close.
-func (g *Group) Files() (dir, parent *os.File, err error) {
-	var copies [2]int
-	for i, fd := range []int{g.dir, g.parent} {
-		if copies[i], err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-			return nil, nil, err
-		}
-	}
-	return os.NewFile(uintptr(copies[0]), g.name), os.NewFile(uintptr(copies[1]), "parent of "+g.name), nil
-}
-
 // Close closes the directories and leaves the group as it is.
 func (g *Group) Close() {
 	for _, fd := range []int{g.dir, g.parent} {

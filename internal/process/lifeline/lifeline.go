@@ -25,8 +25,6 @@ const (
 	programFile = 3 // launcher: the program to become
 	reportFile  = 4 // launcher: says why it could not
 	lifeFile    = 3 // guard: closed when the agent is gone
-	groupFile   = 4 // guard: the control group's directory, or /dev/null
-	parentFile  = 5 // guard: the directory in which it stands
 )
 
 // The guard lives as long as the member, beside it on the machine under test,
