@@ -56,6 +56,7 @@ type fault struct {
 	hurts                 int  // the agent that cannot give its rows any more; 0 for none
 	stepsClock            bool
 	keepsData             bool // the data cannot be removed
+	sweeps                bool // the agent that was hurt removes the data once it is started again
 }
 
 func (f fault) expected(m moment) string {
@@ -134,6 +135,9 @@ func (c *faultCase) run() {
 	}
 	c.endAgents()
 	c.mark("agents have ended")
+	if c.fault.sweeps {
+		c.startAgain()
+	}
 	c.nothingLeft()
 	c.nothingLost()
 	c.took = time.Since(c.began)
@@ -285,6 +289,16 @@ func (c *faultCase) endAgents() {
 		if !a.endsWithin(45 * time.Second) {
 			c.t.Errorf("agent %d does not end", n+1)
 		}
+	}
+}
+
+// startAgain has the agent that was hurt remove what it left, as it does
+// when it is started again.
+func (c *faultCase) startAgain() {
+	again := c.startAgent(c.fault.hurts, installed(c.t))
+	c.must(again.signal(syscall.SIGTERM))
+	if !again.endsWithin(goneWithin) {
+		c.t.Errorf("the agent that was started again does not end; printed:\n%s", again.printed)
 	}
 }
 

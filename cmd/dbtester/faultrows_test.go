@@ -23,35 +23,41 @@ func (c *faultCase) nothingLost() {
 		return
 	}
 	for n := 1; n <= len(c.agents); n++ {
-		name := result.MemberMetricsFile(n)
-		theirs, _ := filepath.Glob(filepath.Join(c.hostDir(n), "*", "*", name))
-		if len(theirs) == 0 {
-			continue // it never had a member
+		// An agent that never had a member has none of these.
+		theirs, _ := filepath.Glob(filepath.Join(c.hostDir(n), "*", "*", "*.csv"))
+		for _, path := range theirs {
+			c.noneLost(n, path, filepath.Join(result.DatabaseDir(folder, c.store.name), filepath.Base(path)))
 		}
-		has := readLines(theirs[0])
-		got := readLines(filepath.Join(result.DatabaseDir(folder, c.store.name), name))
-		for i := range min(len(has), len(got)) {
-			if has[i] != got[i] {
-				c.t.Errorf("member %d: line %d is %q on its host and %q in the result", n, i+1, has[i], got[i])
-				break
-			}
+	}
+}
+
+// noneLost compares one file of an agent with that of control.
+func (c *faultCase) noneLost(n int, theirs, ours string) {
+	has, got := readLines(theirs), readLines(ours)
+	name := filepath.Base(theirs)
+	for i := range min(len(has), len(got)) {
+		if has[i] != got[i] {
+			c.t.Errorf("%s: line %d is %q on its host and %q in the result", name, i+1, has[i], got[i])
+			break
 		}
-		if len(got) > len(has) {
-			c.t.Errorf("member %d: the result has %d lines, its host %d", n, len(got), len(has))
+	}
+	if len(got) > len(has) {
+		c.t.Errorf("%s: the result has %d lines, its host %d", name, len(got), len(has))
+	}
+	missing := has[min(len(got), len(has)):]
+	if !c.fault.vanishes && c.fault.hurts != n {
+		if len(missing) > 0 {
+			c.t.Errorf("%s: the last %d lines of %d on its host are missing in the result, from %.80q", name, len(missing), len(has), missing[0])
 		}
-		missing := has[min(len(got), len(has)):]
-		if !c.fault.vanishes && c.fault.hurts != n {
-			if len(missing) > 0 {
-				c.t.Errorf("member %d: the last %d lines of %d on its host are missing in the result, from %q", n, len(missing), len(has), missing[0])
-			}
-			continue
+		return
+	}
+	for _, line := range missing {
+		if second, ok := secondOf(line); ok && second <= c.struck.Unix()-1 && !c.fault.stepsClock {
+			c.t.Errorf("%s: lost, though the fault came at %d: %.80q", name, c.struck.Unix(), line)
+			break
 		}
-		for _, line := range missing {
-			if second, ok := secondOf(line); ok && second <= c.struck.Unix()-1 && !c.fault.stepsClock {
-				c.t.Errorf("member %d: lost, though the fault came at %d: %q", n, c.struck.Unix(), line)
-				break
-			}
-		}
+	}
+	if name == result.MemberMetricsFile(n) {
 		c.untilStruck(n, has)
 	}
 }
@@ -67,11 +73,11 @@ func (c *faultCase) untilStruck(n int, has []string) {
 	}
 }
 
-// secondOf is the first column of a row.
+// secondOf is when a row was sampled: the first column of each file.
 func secondOf(line string) (int64, bool) {
 	first, _, _ := strings.Cut(line, ",")
-	second, err := strconv.ParseInt(first, 10, 64)
-	return second, err == nil
+	at, err := strconv.ParseInt(first, 10, 64)
+	return at / int64(time.Second), err == nil
 }
 
 // readLines are the complete lines of a file.
