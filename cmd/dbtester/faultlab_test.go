@@ -191,7 +191,7 @@ func (l *lab) processes(host string) []proc {
 	var found []proc
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		if err != nil || pid == os.Getpid() { // which may be visiting
 			continue
 		}
 		var its unix.Stat_t

@@ -114,10 +114,31 @@ func (r *faultReport) write(t *testing.T) {
 // faultHead stands above the table.
 const faultHead = `# What happens when something goes wrong
 
-` + "`make test-faults`" + ` wrote this page. Each line is a whole run of the program as it is built: a controller and three agents on
-four hosts, which are network namespaces, and a real cluster of three members. One fault strikes it at one moment.
+` + "`make test-faults`" + `, as root, wrote this page. Each line is a whole run of the program as it is built: a controller and three
+agents on four hosts, which are network namespaces with an interface each (` + "`scripts/netns-lab.sh`" + `), over mutual TLS, with a
+lease of 5 s, and a real cluster of three members under 200 writes a second. One fault strikes it at one moment: *start*, when
+the members begin to start (a fault of a disk or a cable is there before control begins); *load*, when two seconds of the load
+are on disk; *stop*, when the members begin to be stopped.
 
-**%d cases, %d failed.** %d ended complete, %d partial and marked, %d refused; the longest took %.0f s, all together
-%.0f minutes.
+**%d cases, %d failed.** %d ended complete, %d partial and marked, %d refused. The longest took %.0f s, all together %.0f
+minutes, several at a time.
+
+- *complete*: status 0, the manifest says complete, all requests were attempted.
+- *partial*: the status is not 0, the manifest gives the reason, and the table says PARTIAL, FAILED or INCOMPLETE.
+- *refused*: nothing was measured, and why is printed.
+
+In every case, besides: nothing hangs; where control is gone, its members are within 15 s (the lease and ten seconds more);
+when the agents have ended no process, listening or open socket, control group, temporary file or data directory is left
+(what an agent that was killed left, it removes when it is started again; from a disk that turned read-only nothing can be
+removed); and every line that the agents have on disk is in the result, or is no older than the last second before the
+fault. Where two outcomes are given, it depends on milliseconds which of the two a run comes to.
+
+How the faults are made. Full disks are a tmpfs of 400 MB, 8 MB for control, filled to the last byte. A disk turns read-only
+as a failing one does: an ext4 on a file is told of an error. A clock is stepped for the processes of one host and for nobody
+else: the page of the kernel's functions (vDSO) from which each reads the time is written to, so that CLOCK_REALTIME moves by
+60 s and no other clock does; the times of files and the kernel's own timers do not move. A cable is pulled at the bridge.
+Connections are broken with ` + "`ss -K`" + `. The malformed requests come with the controller's own certificate, the same ones each
+time: broken messages, wrong starts, wrong streams, unknown methods, 2 MiB in one message, noise on the socket. None may be
+taken.
 
 `

@@ -64,23 +64,44 @@ func (l *lab) dial(ctx context.Context, host, address string) (conn net.Conn, er
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked: the thread ends with its namespace
-		err = enter("/run/netns/" + l.namespace(host))
-		if err == nil {
+		runtime.LockOSThread()
+		err = visit("/run/netns/"+l.namespace(host), func() error {
 			conn, err = new(net.Dialer).DialContext(ctx, "tcp", address)
+			return err
+		})
+		if !errors.Is(err, errAbroad) {
+			runtime.UnlockOSThread() // or else the thread ends with this goroutine
 		}
 	}()
 	<-done
 	return conn, err
 }
 
-func enter(namespace string) (err error) {
-	file, err := os.Open(namespace)
+// errAbroad says that the thread could not come back.
+var errAbroad = errors.New("still in another network namespace")
+
+// visit does something with this thread in another network namespace. It
+// comes back: the thread may be the first of the process, and that counts as
+// the process's own namespace.
+func visit(namespace string, do func() error) (err error) {
+	home, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return unix.Setns(int(file.Fd()), unix.CLONE_NEWNET)
+	defer func() { err = errors.Join(err, home.Close()) }()
+	there, err := os.Open(namespace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, there.Close()) }()
+	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	err = do()
+	if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
+		return errors.Join(err, errAbroad, back)
+	}
+	return err
 }
 
 // A fuzzer makes requests that are wrong.
