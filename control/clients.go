@@ -51,9 +51,12 @@ func (d *databaseRun) waitReady(ctx context.Context) error {
 	return group.Wait()
 }
 
+// waitMember opens connections to a member until one is answered. Each try is
+// given more time than the last: a driver may have to make something first, and
+// on a slow machine would be stopped at it again and again.
 func (d *databaseRun) waitMember(ctx context.Context, endpoint string) error {
-	for {
-		probe, cancel := context.WithTimeout(ctx, probeTimeout)
+	for patience := probeTimeout; ; patience = min(2*patience, openTimeout) {
+		probe, cancel := d.untilDeath(ctx, patience)
 		client, err := d.plan.driver.Open(probe, d.target(endpoint))
 		cancel()
 		if err == nil {
