@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // faultReportEnv names the Markdown file that the table is written to.
@@ -17,16 +17,16 @@ const faultReportEnv = "DBTESTER_FAULTS_REPORT"
 
 // A faultReport collects what the cases came to.
 type faultReport struct {
-	mu    sync.Mutex
-	rows  []faultRow
-	began time.Time
+	mu     sync.Mutex
+	rows   []faultRow
+	orders map[string]int // place of each case in the table, by its name
 }
 
 type faultRow struct {
 	order                        int
 	fault, moment, store         string
 	expected, seen, says, passed string
-	took                         time.Duration
+	took                         float64 // seconds
 }
 
 // TestFaultTable strikes every store with every fault at every moment, on real
@@ -42,7 +42,7 @@ func TestFaultTable(t *testing.T) {
 		t.Skip("the table needs root: hosts are network namespaces, full disks are mounted")
 	}
 	sweepLabs(t)
-	report := &faultReport{began: time.Now()}
+	report := &faultReport{orders: map[string]int{}}
 	t.Cleanup(func() { report.write(t) })
 	order := 0
 	for _, f := range faults() {
@@ -50,6 +50,7 @@ func TestFaultTable(t *testing.T) {
 			for _, s := range stores() {
 				order++
 				at := order
+				report.orders[faultRow{fault: f.name, moment: string(m), store: s.name}.name()] = at
 				t.Run(fmt.Sprintf("%s/%s/%s", strings.ReplaceAll(f.name, " ", "_"), m, s.name), func(t *testing.T) {
 					t.Parallel()
 					c := &faultCase{fault: f, moment: m, store: s}
@@ -66,7 +67,7 @@ func (r *faultReport) add(t *testing.T, order int, c *faultCase) {
 	t.Helper()
 	row := faultRow{
 		order: order, fault: c.fault.name, moment: string(c.moment), store: c.store.name,
-		expected: c.fault.expected(c.moment), seen: cmp.Or(c.outcome, "–"), says: c.note, passed: "yes", took: c.took,
+		expected: c.fault.expected(c.moment), seen: cmp.Or(c.outcome, "–"), says: c.note, passed: "yes", took: c.took.Seconds(),
 	}
 	switch {
 	case t.Skipped():
@@ -74,42 +75,66 @@ func (r *faultReport) add(t *testing.T, order int, c *faultCase) {
 	case t.Failed():
 		row.passed = "NO"
 	}
-	t.Logf("%s, %s, %s: %s (want %s) in %.1f s: %s", row.fault, row.moment, row.store, row.seen, row.expected, row.took.Seconds(),
+	t.Logf("%s: %s (want %s) in %.1f s: %s", row.name(), row.seen, row.expected, row.took,
 		strings.Join(c.times, ", "))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rows = append(r.rows, row)
 }
 
-// write makes the Markdown table.
+// write makes the Markdown table. Lines of cases that were not run this time
+// stay as they were, so that a part of the table can be made anew.
 func (r *faultReport) write(t *testing.T) {
 	t.Helper()
 	path := os.Getenv(faultReportEnv)
 	if path == "" {
 		return
 	}
-	slices.SortFunc(r.rows, func(a, b faultRow) int { return cmp.Compare(a.order, b.order) })
-	failed, longest := 0, time.Duration(0)
+	was, _ := os.ReadFile(filepath.Clean(path)) // none the first time
+	rows := slices.Concat(r.rows, r.kept(string(was)))
+	slices.SortFunc(rows, func(a, b faultRow) int { return cmp.Compare(a.order, b.order) })
+	failed, longest, sum := 0, 0.0, 0.0
 	counts := map[string]int{}
-	for _, row := range r.rows {
+	for _, row := range rows {
 		if row.passed != "yes" {
 			failed++
 		}
 		counts[row.seen]++
-		longest = max(longest, row.took)
+		longest, sum = max(longest, row.took), sum+row.took
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, faultHead, len(r.rows), failed, counts[complete], counts[partial], counts[refused],
-		longest.Seconds(), time.Since(r.began).Minutes())
+	fmt.Fprintf(&b, faultHead, len(rows), failed, counts[complete], counts[partial], counts[refused], longest, sum/60)
 	b.WriteString("| fault | moment | store | expected | seen | s | ok |\n|---|---|---|---|---|--:|---|\n")
-	for _, row := range r.rows {
+	for _, row := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f | %s |\n",
-			row.fault, row.moment, row.store, row.expected, row.seen, row.took.Seconds(), row.passed)
+			row.fault, row.moment, row.store, row.expected, row.seen, row.took, row.passed)
 	}
 	if err := os.WriteFile(filepath.Clean(path), []byte(b.String()), 0o644); err != nil {
 		t.Error(err)
 	}
 }
+
+// kept are the lines of an earlier page whose cases there are still, and that
+// were not run now.
+func (r *faultReport) kept(page string) []faultRow {
+	var rows []faultRow
+	for line := range strings.Lines(page) {
+		f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if len(f) != 7 {
+			continue
+		}
+		took, _ := strconv.ParseFloat(f[5], 64) // a heading has none, and no order
+		row := faultRow{fault: f[0], moment: f[1], store: f[2], expected: f[3], seen: f[4], took: took, passed: f[6]}
+		row.order = r.orders[row.name()]
+		again := slices.ContainsFunc(r.rows, func(n faultRow) bool { return n.order == row.order })
+		if row.order > 0 && !again {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (r faultRow) name() string { return r.fault + ", " + r.moment + ", " + r.store }
 
 // faultHead stands above the table.
 const faultHead = `# What happens when something goes wrong
@@ -120,8 +145,9 @@ lease of 5 s, and a real cluster of three members under 200 writes a second. One
 the members begin to start (a fault of a disk or a cable is there before control begins); *load*, when two seconds of the load
 are on disk; *stop*, when the members begin to be stopped.
 
-**%d cases, %d failed.** %d ended complete, %d partial and marked, %d refused. The longest took %.0f s, all together %.0f
-minutes, several at a time.
+**%d cases, %d failed.** %d ended complete, %d partial and marked, %d refused. The longest took %.0f s; they would take
+%.0f minutes one after the other, and are run several at a time. A part of them can be run again with ` + "`" + `-run` + "`" + `, which leaves the
+other lines as they are.
 
 - *complete*: status 0, the manifest says complete, all requests were attempted.
 - *partial*: the status is not 0, the manifest gives the reason, and the table says PARTIAL, FAILED or INCOMPLETE.

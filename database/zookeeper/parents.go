@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -17,6 +18,9 @@ const parentsAtOnce = 32
 type parents struct {
 	turn chan struct{} // holds one token: whoever has it may look at made
 	made bool
+	// reached is the first shard that no transaction has made yet: a client
+	// that was too slow leaves the rest to the next.
+	reached atomic.Uint32
 }
 
 func newParents() *parents {
@@ -36,20 +40,23 @@ func (p *parents) ensure(ctx context.Context, c *client) error {
 	if p.made {
 		return nil
 	}
-	_, err := call(ctx, c, func(context.Context) (struct{}, error) { return struct{}{}, p.create(c) })
+	_, err := call(ctx, c, func(context.Context) (struct{}, error) { return struct{}{}, p.createFrom(c, p.reached.Load()) })
 	p.made = err == nil
 	return err
 }
 
 // create makes those parents that are missing.
-func (*parents) create(c *client) error {
+func (p *parents) create(c *client) error { return p.createFrom(c, 0) }
+
+func (p *parents) createFrom(c *client, first uint32) error {
 	if err := ignoreExisting(c.conn.Create(root, nil, zk.FlagPersistent, c.acl)); err != nil {
 		return fmt.Errorf("create %s: %w", root, err)
 	}
-	for first := uint32(0); first < shards; first += parentsAtOnce {
+	for ; first < shards; first += parentsAtOnce {
 		if err := createShards(c, first, first+parentsAtOnce); err != nil {
 			return fmt.Errorf("create parents below %s: %w", root, err)
 		}
+		p.reached.Store(first + parentsAtOnce)
 	}
 	return nil
 }
