@@ -92,6 +92,7 @@ func (d *databaseRun) drive(ctx context.Context) error {
 	if errors.Is(loadErr, errNobodyLeft) {
 		return loadErr
 	}
+	d.cluster.awaitSamples(ctx)
 	return errors.Join(loadErr, d.countKeys(ctx))
 }
 
@@ -230,6 +231,9 @@ func (d *databaseRun) stage(ctx context.Context, l *load.Load, i int, step confi
 	conns, err := d.connect(ctx, endpoints, connectionCount(w, clients))
 	if err != nil {
 		return err
+	}
+	if i == 0 {
+		d.cluster.awaitSamples(ctx)
 	}
 	// The manifest of a run that is killed now names the step it was in.
 	d.stages = append(d.stages, result.Stage{

@@ -27,6 +27,7 @@ type feed struct {
 	file   pb.FetchRequest_File // the same rows, as on the agent's disk
 	name   string               // in the database's result folder
 	ended  atomic.Bool          // no more rows will come
+	last   atomic.Int64         // when the last row that came was sampled, in nanoseconds on the agent's clock
 }
 
 // follow copies the series that the agent has, each on a stream of its own.
@@ -62,7 +63,7 @@ func (c *cluster) followMetrics(ctx context.Context, f *feed) {
 	defer file.Close()
 	next := int64(0)
 	for ctx.Err() == nil {
-		n, err := a.copyMetrics(ctx, file, &pb.MetricsRequest{
+		n, err := f.copyMetrics(ctx, file, &pb.MetricsRequest{
 			From: next, Series: f.series, Run: c.run.name, Database: c.plan.database.Name,
 		})
 		next += n
@@ -103,10 +104,10 @@ func (c *cluster) feedsOf(a *agentConn) []*feed {
 }
 
 // copyMetrics copies rows from the wanted one on and returns how many came.
-func (a *agentConn) copyMetrics(ctx context.Context, w io.Writer, from *pb.MetricsRequest) (n int64, err error) {
+func (f *feed) copyMetrics(ctx context.Context, w io.Writer, from *pb.MetricsRequest) (n int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := a.Metrics(ctx, from)
+	stream, err := f.agent.Metrics(ctx, from)
 	if err != nil {
 		return 0, err
 	}
@@ -125,6 +126,9 @@ func (a *agentConn) copyMetrics(ctx context.Context, w io.Writer, from *pb.Metri
 			return n, err
 		}
 		n++
+		if at, ok := result.SampledAt(row.GetLine()); ok {
+			f.last.Store(at)
+		}
 	}
 }
 

@@ -1,5 +1,10 @@
 package result
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Columns marked added are not in the published results: a file without them can
 // be read, and their figures are gaps there.
 
@@ -156,4 +161,13 @@ type SystemRow struct {
 	StealCPU   Number `csv:"STEAL-CPU" added:"true"` // percent of one core that the hypervisor gave to others
 	IOWaitCPU  Number `csv:"IOWAIT-CPU" added:"true"`
 	CoreCPU    string `csv:"CORE-CPU" added:"true"` // whole percents of each core, "12 3 100 0"
+}
+
+// SampledAt returns the time in a line of system metrics, in nanoseconds since
+// the Unix epoch on the sampling machine's clock; false for a line that has none,
+// such as the header.
+func SampledAt(line string) (unixNanosecond int64, ok bool) {
+	cell, _, _ := strings.Cut(line, ",")
+	at, err := strconv.ParseInt(cell, 10, 64)
+	return at, err == nil
 }
