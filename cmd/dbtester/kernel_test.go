@@ -167,7 +167,9 @@ func compareProcess(t *testing.T, member result.Member, rows []result.SystemRow)
 	if math.Abs(first+percents-last) > 0.05*last {
 		t.Errorf("%s: CPU percentages add up to %.2f s, the counter says %.2f s", member.Name, first+percents, last)
 	}
-	if math.Abs(last-member.CPUSeconds) > 0.05*member.CPUSeconds {
+	// After its last sample a member still stops, a leader hands over first.
+	const stopping = 0.3 // seconds
+	if last > 1.01*member.CPUSeconds || last < 0.95*member.CPUSeconds-stopping {
 		t.Errorf("%s: sampled %.2f s of CPU, getrusage says %.2f s", member.Name, last, member.CPUSeconds)
 	}
 	// getrusage tells the peak, which may fall between two samples.
