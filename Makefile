@@ -64,7 +64,7 @@ lab: databases ## as root: write-100K on four hosts that are network namespaces,
 		$(GO) test -count=1 -v -timeout 20m -run TestFourHosts ./cmd/dbtester
 
 .PHONY: bench-peers
-bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 5 minutes)
+bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 8 minutes)
 	$(GO) run ./internal/benchpeers
 
 .PHONY: bench-agent

@@ -65,11 +65,11 @@ type Agent struct {
 }
 
 // New checks the options, makes the work folder and returns an agent that
-// serves nothing yet. It must be closed.
+// serves nothing yet. It must be closed. Wrong options are an [*OptionError].
 func New(o Options) (*Agent, error) {
 	o, err := o.withDefaults()
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	work, lock, err := openWork(o)
 	if err != nil {

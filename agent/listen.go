@@ -37,7 +37,7 @@ func (a *Agent) listen(ctx context.Context) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, unixPrefix); ok {
 		path, err := filepath.Abs(path)
 		if err != nil || strings.HasSuffix(address, "/") || address == unixPrefix {
-			return nil, fmt.Errorf("--listen %s: want the path of a socket, such as unix:/run/dbtester/agent.sock", address)
+			return nil, &OptionError{fmt.Errorf("--listen %s: want the path of a socket, such as unix:/run/dbtester/agent.sock", address)}
 		}
 		listener, err := unixsocket.Listen(ctx, path)
 		if err != nil {
@@ -47,11 +47,11 @@ func (a *Agent) listen(ctx context.Context) (net.Listener, error) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("--listen %s: want host:port or unix:/path: %w", address, err)
+		return nil, &OptionError{fmt.Errorf("--listen %s: want host:port or unix:/path: %w", address, err)}
 	}
 	if a.source == nil {
 		if host, err = loopback(ctx, host); err != nil {
-			return nil, fmt.Errorf("--listen %s: %w", address, err)
+			return nil, &OptionError{fmt.Errorf("--listen %s: %w", address, err)}
 		}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))

@@ -80,6 +80,16 @@ type Options struct {
 	noGroup bool          // does without control groups, in tests
 }
 
+// An OptionError says that an agent cannot be had with these options, whatever the
+// machine does. Nothing was started.
+type OptionError struct{ Err error }
+
+// Error tells the flag, what is wrong with it and what to write instead.
+func (e *OptionError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *OptionError) Unwrap() error { return e.Err }
+
 // withDefaults fills what is empty, makes paths absolute and checks the rest.
 func (o Options) withDefaults() (Options, error) {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)

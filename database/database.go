@@ -37,7 +37,8 @@ type Driver interface {
 
 // A Client is one connection to a store. It is safe for concurrent use: many
 // load clients may share it. Every call obeys the context's deadline and, if
-// that is later or missing, the [Target]'s own timeout; no call is retried.
+// that is later or missing, the [Target]'s own timeout, which it may pass by a
+// sixteenth; no call is retried.
 // Errors are of type [*Error].
 //
 // Key and value are the caller's memory. Once a call has returned nil the caller

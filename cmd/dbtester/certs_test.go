@@ -78,3 +78,23 @@ func TestAnExperimentOnAnAgentWithCertificates(t *testing.T) {
 		t.Error("the socket is there still")
 	}
 }
+
+// Wrong options of an agent are wrong usage, and nothing is begun.
+func TestAgentRefusesWrongOptions(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		says string
+	}{
+		"every address": {[]string{"--listen", "0.0.0.0:3500"}, "only with mutual TLS"},
+		"no port":       {[]string{"--listen", "127.0.0.1"}, "want host:port or unix:/path"},
+		"interval":      {[]string{"--interval", "1ms"}, "--interval"},
+		"lease":         {[]string{"--lease", "1ms"}, "--lease"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dbtester(t, append([]string{"agent", "--dir", "work"}, test.args...)...)
+			if status := c.status(); status != exitUsage || !strings.Contains(c.stderr.String(), test.says) {
+				t.Errorf("status %d, want %d and %q; printed:\n%s", status, exitUsage, test.says, c.stderr)
+			}
+		})
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dbtester/dbtester/agent"
 	"github.com/dbtester/dbtester/config"
 	"github.com/dbtester/dbtester/control"
 )
@@ -74,10 +75,12 @@ func (e usageError) Unwrap() error { return e.error }
 func statusOf(err error) int {
 	var usage usageError
 	var mistake *config.Error
+	var option *agent.OptionError
 	switch {
 	case errors.Is(err, control.ErrInterrupted):
 		return exitInterrupted
-	case errors.As(err, &usage), errors.As(err, &mistake), errors.Is(err, control.ErrConfiguration):
+	case errors.As(err, &usage), errors.As(err, &mistake), errors.As(err, &option),
+		errors.Is(err, control.ErrConfiguration):
 		return exitUsage
 	case errors.Is(err, errThreshold):
 		return exitThreshold
