@@ -18,7 +18,6 @@ type client struct {
 	key   key
 	value []byte // nil until the first write, and after a write that failed
 	got   []byte // where the next read puts the value; nil as value is
-	check []byte // where a read makes a part of the value again; nil until the first read
 	_     [64]byte
 }
 
@@ -83,10 +82,7 @@ func (c *client) readFrom(ctx context.Context, kv KV, seq int64) error {
 		c.key.renew()
 		return err
 	}
-	if c.check == nil {
-		c.check = newLine(c.w.values.checkSize())
-	}
-	if flaw := c.w.values.flaw(got, number, c.check); flaw != nil {
+	if flaw := c.w.values.flaw(got, number); flaw != nil {
 		c.w.wrong.Add(1)
 		c.w.firstFlaw.CompareAndSwap(nil, flaw)
 		return flaw

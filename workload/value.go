@@ -10,12 +10,12 @@ import (
 
 const (
 	// A value is made in blocks, each of two windows, one into each pool, xored.
-	// There are 2^36 pairs of windows, so that even a compressor that remembers
+	// There are 2^34 pairs of windows, so that even a compressor that remembers
 	// all values finds next to nothing in a new one that it has seen before;
 	// and two pools stay in the cache where one as good would not.
 	blockSize = 4 << 10
 	poolSize  = 1 << poolBits
-	poolBits  = 18
+	poolBits  = 17
 )
 
 const (
@@ -59,34 +59,37 @@ func newPool(seed uint64) []byte {
 	return pool
 }
 
-// checkSize is what flaw needs to work in.
-func (v *values) checkSize() int { return min(v.size, blockSize) }
-
 // fill makes the value that the request writes to the key.
 func (v *values) fill(value []byte, r request, number int64) {
-	for i := 0; i*blockSize < len(value); i++ {
-		v.block(value[i*blockSize:min((i+1)*blockSize, len(value))], i, r, number)
+	for at := 0; at < len(value); at += blockSize {
+		v.part(value[at:min(at+blockSize, len(value))], at, r, number)
 	}
 }
 
-// block makes the i-th block of the value.
-func (v *values) block(b []byte, i int, r request, number int64) {
-	random := min(max(v.random-i*blockSize, 0), len(b))
-	v.noise(b[:random], i, r)
+// part makes the bytes of the value from one of its positions on, all of them in
+// one block.
+func (v *values) part(b []byte, at int, r request, number int64) {
+	random := min(max(v.random-at, 0), len(b))
+	v.noise(b[:random], at, r)
 	clear(b[random:])
-	if i == 0 {
+	if at == 0 {
 		v.stamp(b, r, number)
 	}
 }
 
-// noise makes the random bytes of the i-th block.
-func (v *values) noise(b []byte, i int, r request) {
-	if len(b) == 0 {
-		return
-	}
-	w := stream{v.windows.at(uint64(r))}.at(uint64(i))
-	one, other := w%poolSize, w>>poolBits%poolSize
-	subtle.XORBytes(b, v.pools[0][one:one+uint64(len(b))], v.pools[1][other:other+uint64(len(b))])
+// noise makes random bytes of the value from one of its positions on.
+func (v *values) noise(b []byte, at int, r request) {
+	one, other := v.windowsOf(len(b), at, r)
+	subtle.XORBytes(b, one, other)
+}
+
+// windowsOf returns the parts of both pools of which n bytes of the value are
+// made, from one of its positions on.
+func (v *values) windowsOf(n, at int, r request) (one, other []byte) {
+	w := stream{v.windows.at(uint64(r))}.at(uint64(at / blockSize))
+	from := at % blockSize
+	i, j := int(w%poolSize)+from, int(w>>poolBits%poolSize)+from
+	return v.pools[0][i : i+n], v.pools[1][j : j+n]
 }
 
 // stamp writes the header over the first bytes.
@@ -110,8 +113,9 @@ func (v *values) checksum(r request, number int64) uint64 {
 }
 
 // flaw returns what is wrong with a value that was read from the key; nil if a
-// request of this run wrote it there. It makes the value again in check.
-func (v *values) flaw(value []byte, number int64, check []byte) *wrongValue {
+// request of this run wrote it there. The bytes after the header are used up: the
+// check needs no memory of its own.
+func (v *values) flaw(value []byte, number int64) *wrongValue {
 	if len(value) != v.size {
 		return &wrongValue{reason: wrongLength, got: int64(len(value)), want: int64(v.size)}
 	}
@@ -119,16 +123,36 @@ func (v *values) flaw(value []byte, number int64, check []byte) *wrongValue {
 		return nil
 	}
 	r := request(v.requests.index(binary.LittleEndian.Uint64(value)))
-	for i := 0; i*blockSize < len(value); i++ {
-		part := value[i*blockSize : min((i+1)*blockSize, len(value))]
-		again := check[:len(part)]
-		v.block(again, i, r, number)
-		if !bytes.Equal(part, again) {
+	var again [headerSize]byte
+	head := again[:min(headerSize, len(value))]
+	v.part(head, 0, r, number)
+	if !bytes.Equal(head, value[:len(head)]) {
+		return v.diagnose(value, r, number)
+	}
+	for at := len(head); at < len(value); {
+		end := min((at/blockSize+1)*blockSize, len(value))
+		if !v.written(value[at:end], at, r) {
 			return v.diagnose(value, r, number)
 		}
+		at = end
 	}
 	return nil
 }
+
+// written reports whether the bytes after the header are those of part, and
+// changes them.
+func (v *values) written(b []byte, at int, r request) bool {
+	random := min(max(v.random-at, 0), len(b))
+	if !bytes.Equal(b[random:], zeros[:len(b)-random]) {
+		return false
+	}
+	one, other := v.windowsOf(random, at, r)
+	subtle.XORBytes(b[:random], b[:random], one)
+	return bytes.Equal(b[:random], other)
+}
+
+// zeros are as long as what is compressible of a block.
+var zeros [blockSize]byte
 
 // diagnose tells a value of another key or run from a damaged one.
 func (v *values) diagnose(value []byte, r request, number int64) *wrongValue {

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,8 +24,8 @@ const (
 )
 
 // client is one connection of the official client. Put and Get call its gRPC
-// connection directly, with requests used again, which gRPC has encoded before it
-// returns, and answers of which only what is asked for is decoded.
+// connection directly, with requests used again, and answers of which only what is
+// asked for is decoded.
 type client struct {
 	remote       *clientv3.Client
 	conn         *grpc.ClientConn
@@ -43,14 +44,31 @@ var (
 	_ database.Versioner    = (*client)(nil)
 )
 
+// A putCall is a put and its answer, used again for the next one unless the call
+// failed: an answer came only after the whole request was sent, a failed call may
+// still be sending it.
 type putCall struct {
 	request pb.PutRequest
+	encoded []byte
 	answer  putAnswer
 }
 
+func (c *putCall) encode() ([]byte, error) { return encodeInto(&c.encoded, &c.request) }
+
+// A getCall is a get and its answer, used again as a putCall is.
 type getCall struct {
 	request pb.RangeRequest
+	encoded []byte
 	answer  getAnswer
+}
+
+func (c *getCall) encode() ([]byte, error) { return encodeInto(&c.encoded, &c.request) }
+
+// encodeInto encodes a message into memory that grows as needed.
+func encodeInto(memory *[]byte, m sized) ([]byte, error) {
+	*memory = slices.Grow((*memory)[:0], m.Size())[:m.Size()]
+	_, err := m.MarshalToSizedBuffer(*memory)
+	return *memory, err
 }
 
 func newClient(remote *clientv3.Client, endpoint string, serializable bool, timeout time.Duration) *client {
@@ -75,9 +93,11 @@ func (c *client) Put(ctx context.Context, key string, value []byte) error {
 	call.request.Key = append(call.request.Key[:0], key...)
 	call.request.Value = value
 	bound := c.bounds.begin(ctx)
-	err := c.conn.Invoke(bound, methodPut, &call.request, &call.answer) //nolint:contextcheck // the bound is made of ctx
-	call.request.Value = nil
-	c.puts.Put(call)
+	err := c.conn.Invoke(bound, methodPut, call, &call.answer) //nolint:contextcheck // the bound is made of ctx
+	if err == nil {
+		call.request.Value = nil
+		c.puts.Put(call)
+	}
 	return c.end(bound, err)
 }
 
@@ -91,10 +111,12 @@ func (c *client) Get(ctx context.Context, key string, into []byte) ([]byte, erro
 	call.request.Serializable = c.serializable
 	call.answer.value = into
 	bound := c.bounds.begin(ctx)
-	err := c.conn.Invoke(bound, methodRange, &call.request, &call.answer) //nolint:contextcheck // the bound is made of ctx
+	err := c.conn.Invoke(bound, methodRange, call, &call.answer) //nolint:contextcheck // the bound is made of ctx
 	value, found := call.answer.value, call.answer.found
-	call.answer = getAnswer{}
-	c.gets.Put(call)
+	if err == nil {
+		call.answer = getAnswer{}
+		c.gets.Put(call)
+	}
 	switch err := c.end(bound, err); {
 	case err != nil:
 		return nil, err

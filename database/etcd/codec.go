@@ -19,6 +19,12 @@ type decoder interface {
 	Unmarshal(data []byte) error
 }
 
+// An encoder is a request that encodes itself into memory of its own, which must
+// stay as it is until gRPC has sent it.
+type encoder interface {
+	encode() ([]byte, error)
+}
+
 // codec writes the same bytes as gRPC's own, but calls the generated code of
 // etcd's messages. gRPC's goes through reflection, and for a message of this
 // older generator encodes it twice, the first time only to learn its size.
@@ -47,6 +53,13 @@ func (codec) Name() string { return "" }
 
 // Marshal encodes a message, into a pooled buffer if gRPC would give it back.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	if own, ok := v.(encoder); ok {
+		data, err := own.encode()
+		if err != nil {
+			return nil, fmt.Errorf("encode %T: %w", v, err)
+		}
+		return mem.BufferSlice{mem.SliceBuffer(data)}, nil
+	}
 	m, ok := v.(sized)
 	if !ok {
 		return c.other.Marshal(v)
