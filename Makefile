@@ -3,8 +3,8 @@ BIN := bin/dbtester
 LINT := $(GO) tool -modfile=internal/tools/lint/go.mod
 
 .PHONY: build
-build: ## build bin/dbtester
-	$(GO) build -buildvcs=auto -trimpath -o $(BIN) ./cmd/dbtester
+build: ## build bin/dbtester: one file that runs on any Linux of this architecture
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o $(BIN) ./cmd/dbtester
 
 .PHONY: quickstart
 quickstart: build ## three agents, a three-member etcd, load, table, charts, report
@@ -65,7 +65,11 @@ lab: databases ## as root: write-100K on four hosts that are network namespaces,
 
 .PHONY: bench-peers
 bench-peers: ## our load path against etcd's own tool on one cluster, into docs/benchmarks.md (about 8 minutes)
-	$(GO) run ./internal/benchpeers
+	CGO_ENABLED=0 $(GO) run -pgo=cmd/dbtester/default.pgo ./internal/benchpeers
+
+.PHONY: profile
+profile: ## where the load path spends its time, for the compiler, into cmd/dbtester/default.pgo
+	CGO_ENABLED=0 $(GO) run -trimpath ./internal/benchpeers profile
 
 .PHONY: bench-agent
 bench-agent: build ## what an agent costs beside 500 processes, as a table for docs/benchmarks.md (about 16 minutes)

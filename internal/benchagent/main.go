@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -37,6 +38,7 @@ type options struct {
 	listen    string        // host:port of the agent
 	length    time.Duration // of each measurement
 	processes int           // others on the machine meanwhile
+	intervals []time.Duration
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -45,19 +47,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.program, "program", "bin/dbtester", "the dbtester whose agent is measured")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:3500", "`HOST:PORT` of the agent; its member takes 2379 and 2380 of 127.0.0.1")
-	flags.DurationVar(&o.length, "length", 5*time.Minute, "how long each of the three is measured")
+	flags.DurationVar(&o.length, "length", 5*time.Minute, "how long each interval is measured")
+	intervals := flags.String("intervals", "0s,1s,100ms", "how often a member is sampled, separated by commas; 0s is an idle agent")
 	flags.IntVar(&o.processes, "processes", 500, "processes that sleep beside it")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	for _, text := range strings.Split(*intervals, ",") {
+		interval, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("flag -intervals: %w", err)
+		}
+		o.intervals = append(o.intervals, interval)
 	}
 	sleepers, err := startSleepers(ctx, o.processes)
 	defer sleepers.end()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "| agent | minutes | CPU (%% of a core) | memory, mean | memory, largest | of it its own | rows | late, median | late, largest |\n"+
-		"|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	for _, interval := range []time.Duration{0, time.Second, 100 * time.Millisecond} {
+	fmt.Fprintf(stdout, "| agent | minutes | CPU (%% of a core) | memory, mean | memory, largest | of it its own | rows | late, median | late, largest | drift |\n"+
+		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, interval := range o.intervals {
 		c, err := o.measure(ctx, interval)
 		if err != nil {
 			return err

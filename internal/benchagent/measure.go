@@ -36,18 +36,32 @@ type cost struct {
 	cpu                 float64 // seconds
 	memory, largest, of uint64  // bytes, of: anonymous at the end
 	rows                int
-	late                []time.Duration // of rows behind their boundaries
+	late                []time.Duration // of rows behind their boundaries, in order
 }
 
 func (c cost) line(interval time.Duration) string {
-	name, rows, late, usual := "idle", "–", "–", "–"
+	name, rows, late, usual, drift := "idle", "–", "–", "–", "–"
 	if interval > 0 {
 		name, rows = "every "+interval.String(), humanize.Comma(int64(c.rows))
+		drift = milliseconds(c.drift())
 		slices.Sort(c.late)
 		usual, late = milliseconds(c.late[len(c.late)/2]), milliseconds(c.late[len(c.late)-1])
 	}
-	return fmt.Sprintf("| %s | %.1f | %.3f %% | %s | %s | %s | %s | %s | %s |", name, c.length.Minutes(),
-		c.cpu/c.length.Seconds()*100, humanize.Bytes(c.memory), humanize.Bytes(c.largest), humanize.Bytes(c.of), rows, usual, late)
+	return fmt.Sprintf("| %s | %.1f | %.3f %% | %s | %s | %s | %s | %s | %s | %s |", name, c.length.Minutes(),
+		c.cpu/c.length.Seconds()*100, humanize.Bytes(c.memory), humanize.Bytes(c.largest), humanize.Bytes(c.of), rows, usual, late, drift)
+}
+
+// drift is how much later the rows of the last tenth were than those of the
+// first. Of each the earlier half is not late for want of a processor, so it is
+// their lower quartile that is compared.
+func (c cost) drift() time.Duration {
+	n := max(1, len(c.late)/10)
+	return lowerQuartile(c.late[len(c.late)-n:]) - lowerQuartile(c.late[:n])
+}
+
+func lowerQuartile(d []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(d))
+	return sorted[len(sorted)/4]
 }
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1e3) }

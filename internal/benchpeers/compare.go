@@ -36,6 +36,11 @@ func (o *compareOptions) run(ctx context.Context, log io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.out != "" {
+		if _, err := withPart(o.out, ""); err != nil {
+			return err // better now than after all the loads
+		}
+	}
 	dir, remove, err := o.cluster.workDir()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@
 //	benchpeers [FLAG…]          build both, run them in turn, write docs/benchmarks.md
 //	benchpeers cluster [FLAG…]  only start the cluster, until interrupted
 //	benchpeers load [FLAG…]     one load against a running cluster, figures as JSON
+//	benchpeers profile [FLAG…]  where our time goes, for the compiler: cmd/dbtester/default.pgo
 //
 // The comparison runs the second load as a process of its own, so that the
 // kernel can tell what it cost. It knows no result folder, no agent and no
@@ -26,6 +27,7 @@ import (
 const (
 	verbCluster = "cluster"
 	verbLoad    = "load"
+	verbProfile = "profile"
 )
 
 func main() {
@@ -59,6 +61,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return serveCluster(ctx, *o, stderr)
+	case verbProfile:
+		o := profileFlags(flags)
+		if err := parse(flags, args); err != nil {
+			return err
+		}
+		return o.run(ctx, stderr)
 	case "":
 		o := compareFlags(flags)
 		if err := parse(flags, args); err != nil {
@@ -66,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return o.run(ctx, stderr)
 	default:
-		return fmt.Errorf("unknown verb %q; want %s, %s or none", verb, verbCluster, verbLoad)
+		return fmt.Errorf("unknown verb %q; want %s, %s, %s or none", verb, verbCluster, verbLoad, verbProfile)
 	}
 }
 

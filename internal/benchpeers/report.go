@@ -116,15 +116,24 @@ func (m metric) spread(s scenario, samples []sample) string {
 
 // replacePart puts text between the markers of the file.
 func replacePart(path, text string) error {
-	old, err := os.ReadFile(path)
+	replaced, err := withPart(path, text)
 	if err != nil {
 		return err
 	}
+	return os.WriteFile(path, []byte(replaced), 0o644)
+}
+
+// withPart returns the file as it will be.
+func withPart(path, text string) (string, error) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
 	replaced, err := splice(string(old), text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	return os.WriteFile(path, []byte(replaced), 0o644)
+	return replaced, nil
 }
 
 func splice(page, text string) (string, error) {
