@@ -85,7 +85,8 @@ func startCluster(ctx context.Context, o clusterOptions, dir string, server prog
 			return nil, errors.Join(err, c.stop(ctx))
 		}
 	}
-	if err := c.waitReady(ctx); err != nil {
+	// Where a port was taken another cluster may have answered.
+	if err := errors.Join(c.waitReady(ctx), c.died()); err != nil {
 		return nil, errors.Join(err, c.stop(ctx))
 	}
 	return c, nil
