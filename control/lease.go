@@ -21,8 +21,10 @@ const (
 	// releaseTimeout bounds what an agent that vanished costs at the end: its
 	// lease ends by itself.
 	releaseTimeout = 5 * time.Second
-	// renewals is how often a lease is renewed in its time.
-	renewals = 3
+	// renewals is how often a lease is renewed in its time. After a break of the
+	// network TCP may stay silent for as long again, because it doubles the time
+	// to its next try, so that two fifths of the time may be lost to a break.
+	renewals = 6
 	// renewAgain is the pause after a renewal that was not answered.
 	renewAgain = time.Second
 )

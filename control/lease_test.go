@@ -38,8 +38,8 @@ func TestALeaseIsRenewedWhileTheControllerLives(t *testing.T) {
 			renewed = append(renewed, since)
 			return nil
 		})
-		if err != nil || len(renewed) != 19 || renewed[0] != 3*time.Second {
-			t.Errorf("renewed at %v, error %v; want every three seconds of a minute", renewed, err)
+		if err != nil || len(renewed) != 39 || renewed[0] != 1500*time.Millisecond {
+			t.Errorf("renewed at %v, error %v; want every 1.5 s of a minute", renewed, err)
 		}
 	})
 }
@@ -70,7 +70,7 @@ func TestALeaseIsLost(t *testing.T) {
 		latest   time.Duration
 		says     string
 	}{
-		"refused":     {status.Error(codes.Aborted, "the lease of epoch 3 has ended"), 3 * time.Second, 3 * time.Second, "epoch 3"},
+		"refused":     {status.Error(codes.Aborted, "the lease of epoch 3 has ended"), 1500 * time.Millisecond, 1500 * time.Millisecond, "epoch 3"},
 		"silence":     {context.DeadlineExceeded, 9 * time.Second, 13 * time.Second, "did not answer for 9s"},
 		"unreachable": {status.Error(codes.Unavailable, "connection refused"), 9 * time.Second, 11 * time.Second, "connection refused"},
 	} {
