@@ -49,7 +49,7 @@ var mayImport = map[string]struct{ rooms, libraries []string }{
 	},
 	"internal/benchpeers": {
 		[]string{"database", "database/etcd", "load", "workload", "internal/process", "internal/hist"},
-		[]string{"github.com/dustin/go-humanize", "golang.org/x/sync"},
+		[]string{"github.com/dustin/go-humanize", "github.com/google/pprof/profile", "golang.org/x/sync"},
 	},
 
 	"internal/ceiling": {
@@ -84,7 +84,7 @@ type goPackage struct {
 
 func listPackages(t *testing.T, args ...string) []goPackage {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Imports,Standard"}, args...)...).Output()
+	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-pgo=off", "-json=ImportPath,Imports,Standard"}, args...)...).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -56,14 +57,23 @@ func newLife(t *testing.T, noGroup bool) *life {
 	return l
 }
 
+// nextPort is below those that the kernel hands out to connections and to
+// listeners that leave the choice to it: what is free now stays free.
+var nextPort atomic.Int32
+
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, count = 20000, 10000
+	for range count {
+		port := first + (os.Getpid()*64+int(nextPort.Add(1)))%count
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		if listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err == nil {
+			_ = listener.Close()
+			return address
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 func (l *life) path(elements ...string) string {

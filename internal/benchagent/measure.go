@@ -119,12 +119,8 @@ func (c *cost) sampled(ctx context.Context, client dbtesterpb.AgentClient, pid i
 	if err != nil {
 		return fmt.Errorf("start a member: %w", err)
 	}
-	stream, err := client.Metrics(ctx, &dbtesterpb.MetricsRequest{})
-	if err != nil {
-		return fmt.Errorf("ask for the samples: %w", err)
-	}
 	followed := make(chan error, 1)
-	go func() { followed <- c.follow(stream, interval) }()
+	go func() { followed <- c.follow(ctx, client, interval) }()
 	err = c.watch(ctx, pid, length)
 	_, stopErr := client.Stop(context.WithoutCancel(ctx), &dbtesterpb.StopRequest{Epoch: lease.GetEpoch()})
 	return errors.Join(err, stopErr, <-followed)
@@ -146,22 +142,34 @@ func renew(ctx context.Context, client dbtesterpb.AgentClient, lease *dbtesterpb
 }
 
 // follow takes the rows and notes how late each was. The first and the last
-// are when the member began and ended.
-func (c *cost) follow(stream grpc.ServerStreamingClient[dbtesterpb.MetricsRow], interval time.Duration) error {
+// are when the member began and ended. An agent ends a connection that has grown
+// old; the rows go on over the next.
+func (c *cost) follow(ctx context.Context, client dbtesterpb.AgentClient, interval time.Duration) error {
+	for {
+		stream, err := client.Metrics(ctx, &dbtesterpb.MetricsRequest{From: int64(c.rows + 1)}, grpc.WaitForReady(true))
+		if err == nil {
+			err = c.take(stream, interval)
+		}
+		switch {
+		case status.Code(err) == codes.Unavailable:
+			continue
+		case !errors.Is(err, io.EOF) && status.Code(err) != codes.Canceled:
+			return fmt.Errorf("follow the samples: %w", err)
+		case len(c.late) < 2:
+			return errors.New("follow the samples: fewer than three came")
+		}
+		c.late = c.late[:len(c.late)-1] // the last is when the member ended
+		return nil
+	}
+}
+
+// take takes the rows of one connection until an error, [io.EOF] at the end.
+func (c *cost) take(stream grpc.ServerStreamingClient[dbtesterpb.MetricsRow], interval time.Duration) error {
 	column := slices.Index(result.Header[result.SystemRow](), timeColumn())
 	for {
 		row, err := stream.Recv()
-		if errors.Is(err, io.EOF) || status.Code(err) == codes.Canceled {
-			if len(c.late) < 2 {
-				return errors.New("follow the samples: fewer than three came")
-			}
-			c.late = c.late[:len(c.late)-1] // the last is when the member ended
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("follow the samples: %w", err)
-		}
-		if row.GetNumber() == 0 {
-			continue
+		if err != nil {
+			return err
 		}
 		cells, err := csv.NewReader(strings.NewReader(row.GetLine())).Read()
 		if err != nil || column >= len(cells) {
