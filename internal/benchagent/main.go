@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	for _, text := range strings.Split(*intervals, ",") {
+	for text := range strings.SplitSeq(*intervals, ",") {
 		interval, err := time.ParseDuration(text)
 		if err != nil {
 			return fmt.Errorf("flag -intervals: %w", err)
