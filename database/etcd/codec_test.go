@@ -65,8 +65,8 @@ func TestCodecReads(t *testing.T) {
 	}
 }
 
-// TestACallEncodesItsRequest compares with gRPC's own codec, and looks whether a
-// call that is used again writes over what it wrote before.
+// TestACallEncodesItsRequest compares with gRPC's own codec, also when a call is
+// used again for a shorter or longer request.
 func TestACallEncodesItsRequest(t *testing.T) {
 	own := newCodec(newBuffers())
 	call := new(putCall)

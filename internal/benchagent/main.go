@@ -58,6 +58,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("flag -intervals: %w", err)
 		}
+		if interval < 0 {
+			return fmt.Errorf("flag -intervals: %v is negative; want 0s for an idle agent, or 100ms to 10s", interval)
+		}
 		o.intervals = append(o.intervals, interval)
 	}
 	sleepers, err := startSleepers(ctx, o.processes)

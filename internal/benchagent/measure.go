@@ -120,9 +120,14 @@ func (c *cost) sampled(ctx context.Context, client dbtesterpb.AgentClient, pid i
 		return fmt.Errorf("start a member: %w", err)
 	}
 	followed := make(chan error, 1)
-	go func() { followed <- c.follow(ctx, client, interval) }()
+	following, stopFollowing := context.WithCancel(ctx)
+	defer stopFollowing()
+	go func() { followed <- c.follow(following, client, interval) }()
 	err = c.watch(ctx, pid, length)
 	_, stopErr := client.Stop(context.WithoutCancel(ctx), &dbtesterpb.StopRequest{Epoch: lease.GetEpoch()})
+	if stopErr != nil {
+		stopFollowing() // no end of the rows will come
+	}
 	return errors.Join(err, stopErr, <-followed)
 }
 
